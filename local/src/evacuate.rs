@@ -204,7 +204,7 @@ impl Run<'_> {
             "letters": letters,
             "seen_at": preview.seen_at,
             "reason": DiscardReason::Other,
-            "note": "Evacuated: it lies in its dead-letter queue again.",
+            "note": "Evacuated: sent back to its dead-letter queue.",
         });
         let _: GroupDetail = self.office.call(Method::POST, &path, Some(request)).await?;
         Ok(())

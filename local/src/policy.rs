@@ -34,8 +34,8 @@ pub enum PolicyCommand {
         /// Why the policy changes; the history of the policy keeps it
         #[arg(long, value_name = "TEXT")]
         reason: String,
-        /// The version that the change is based on; the one in the file without it. If another version applies by now,
-        /// nothing changes
+        /// Version that the change is based on [default: the version in the file]. If another version applies, nothing
+        /// is changed
         #[arg(long, value_name = "N")]
         version: Option<u64>,
     },

@@ -46,9 +46,7 @@ pub enum RemoteError {
         status: u16,
     },
     /// There is no answer.
-    #[error(
-        "the office at {0} does not answer. Whether it did what it was asked is not known: look before you try again"
-    )]
+    #[error("the office at {0} does not answer. It is unknown whether the request took effect: check before you retry")]
     NoAnswer(String),
 }
 

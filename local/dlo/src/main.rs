@@ -82,11 +82,11 @@ enum Command {
         /// Open what can be read of damaged files, after copying them to a folder `damaged-1`, `damaged-2`, …
         #[arg(long)]
         accept_damage: bool,
-        /// Your name in the audit log, for every role; the name of your user account without it
+        /// Your name in the audit log, for every role [default: the name of your user account]
         #[arg(long = "as", value_name = "NAME")]
         user: Option<String>,
     },
-    /// Examine a real queue: settings that lose messages, delay them or hide failures, and what mends each
+    /// Examine a real queue: settings that lose messages, delay them or hide failures, and how to fix each
     ///
     /// Reads only. Needs sqs:GetQueueAttributes, sqs:GetQueueUrl, sqs:ListDeadLetterSourceQueues,
     /// lambda:ListEventSourceMappings, lambda:GetFunctionConfiguration and cloudwatch:DescribeAlarmsForMetric; what may
@@ -103,8 +103,8 @@ enum Command {
     /// Check a dead-letter queue, and print a script that attaches it to an office on AWS
     ///
     /// Read the script, then run it: `dlo attach <URL> | sh`. It sets the tags from which the office gets its rights, and
-    /// deploys infra/attach.yaml as a stack of its own. Nothing is printed for a queue that would lose letters; what is
-    /// wrong is said on stderr, and the exit status is then 1. Needs the permissions of `dlo doctor`.
+    /// deploys infra/attach.yaml as a stack of its own. If the queue would lose letters, no script is printed: the problems
+    /// are listed on stderr, and the exit status is 1. Needs the permissions of `dlo doctor`.
     #[cfg(feature = "aws")]
     Attach {
         /// URL of the dead-letter queue, as AWS prints it
@@ -178,7 +178,7 @@ enum Command {
     },
     /// Show, check or replace the policy of a running office
     ///
-    /// The environment variable DLO_TOKEN has your token.
+    /// Reads your token from the environment variable DLO_TOKEN.
     Policy {
         /// URL of the office's dashboard. An https address needs a build with --features aws
         #[arg(long, global = true, value_name = "URL", default_value = "http://127.0.0.1:8118")]
