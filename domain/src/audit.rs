@@ -51,7 +51,7 @@ pub enum Act {
     GroupResolved,
     /// A letter of a resolved group died after the fix.
     GroupRegressed,
-    /// A letter returned after it had been counted as delivered.
+    /// A letter returned after its outcome was recorded: delivered, or skipped.
     LateReturn,
     /// A letter died again after the last replay that the policy allows.
     LetterQuarantined,

@@ -17,8 +17,7 @@ use alloc::string::{String, ToString};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The remark on a letter that is kept under the id of its message in the dead-letter queue.
-const CLAIMED_IDENTITY: &str =
-    "It claims the message id of another letter with other content. The claim was ignored: it is a letter of its own.";
+const CLAIMED_IDENTITY: &str = "It claims the message ID of another letter, but its content differs. The claim was ignored, and it was kept as a separate letter.";
 
 /// The state of a letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -65,8 +65,8 @@ pub(crate) fn criteria(filter: &LetterFilter) -> Option<String> {
     let criteria = [
         message_type.as_ref().map(|text| format!("message type {}", quoted(text))),
         tenant.as_ref().map(|text| format!("tenant {}", quoted(text))),
-        died_from.map(|at| format!("died from {}", moment(at))),
-        died_before.map(|at| format!("died before {}", moment(at))),
+        died_from.map(|at| format!("failed at or after {}", moment(at))),
+        died_before.map(|at| format!("failed before {}", moment(at))),
         replays_max.map(|max| format!("at most {max} replays")),
     ];
     let criteria: Vec<String> = criteria.into_iter().flatten().collect();
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(
             criteria(&filter).as_deref(),
             Some(
-                "message type \"orders.v1 , tenant  b \", tenant \"a\", died from 1970-01-01T00:00:00Z, died before 9223372036854775807, at most 2 replays"
+                "message type \"orders.v1 , tenant  b \", tenant \"a\", failed at or after 1970-01-01T00:00:00Z, failed before 9223372036854775807, at most 2 replays"
             )
         );
     }

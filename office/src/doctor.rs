@@ -54,7 +54,7 @@ pub async fn look(queues: &dyn Queue, main: &QueueArn) -> (Fact<QueueSettings>, 
     let settings = settings(queues, main).await;
     let redrive = settings.known().and_then(|settings| settings.redrive.as_ref());
     let Some((dlq, _)) = redrive.cloned() else { return (settings, None) };
-    let unknown = || Fact::Unknown(format!("Which CloudWatch alarms watch {} is not known.", dlq.name()));
+    let unknown = || Fact::Unknown(format!("Could not check which CloudWatch alarms watch {}.", dlq.name()));
     let alarms = match queues.alarms(&dlq).await {
         Ok(Some(alarms)) => Fact::Known(alarms),
         Ok(None) => unknown(),
@@ -92,7 +92,7 @@ fn consumers(attached: Option<Attached>) -> Fact<Vec<AttachedConsumer>> {
     match attached {
         Some(attached) => Fact::Known(attached.consumers),
         None => Fact::Unknown(
-            "The platform named no function that consumes the queue. Consumers elsewhere are not known.".into(),
+            "No Lambda function is known to consume the queue. A consumer elsewhere cannot be checked.".into(),
         ),
     }
 }

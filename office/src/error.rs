@@ -45,8 +45,8 @@ pub enum OfficeError {
     /// The group does not exist.
     #[error("group {0} not found")]
     NoGroup(GroupId),
-    /// The letter does not exist, or was deleted some time after its delivery.
-    #[error("letter {0} not found; letters are deleted some time after their delivery")]
+    /// The letter does not exist, or was deleted some time after it was closed.
+    #[error("letter {0} not found; closed letters are deleted after some time")]
     NoLetter(LetterId),
     /// The replay does not exist.
     #[error("replay {0} not found")]

@@ -43,7 +43,7 @@ pub struct IntakeSummary {
 }
 
 /// The remark on a letter that names a replay that did not send it.
-const NOT_SENT: &str = "It names a replay of this office, which did not send this message: the message id or the content is another. It is a letter of its own.";
+const NOT_SENT: &str = "It carries the marker of a replay of this office, but that replay did not send it: message ID or content differ. It was kept as a separate letter.";
 
 /// A message and its reading.
 pub(crate) struct ReadMessage {

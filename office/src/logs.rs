@@ -122,7 +122,7 @@ async fn look(office: &Office, group: &Variant) -> Result<LogEvidence, OfficeErr
     let logged = |consumer: &&AttachedConsumer| consumer.log_group.is_some();
     let Some(consumer) = consumers.iter().find(logged) else {
         return Ok(unread(format!(
-            "No log is known: the platform named no function that consumes {}. Its consumer may run elsewhere.",
+            "No log to search: no Lambda function is known to consume {}. Its consumer may run elsewhere.",
             queue.name()
         )));
     };

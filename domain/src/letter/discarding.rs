@@ -59,7 +59,7 @@ impl Letter {
     pub fn came_back_remark(&self) -> Option<String> {
         let discard = self.state.discard()?;
         let (by, why) = (&discard.by, discard.reason.label().to_ascii_lowercase());
-        Some(format!("It had been discarded by {by} ({why}), and died again. It is open again."))
+        Some(format!("It had been discarded by {by} ({why}), and failed again. It is open again."))
     }
 
     /// Returns the letter after it died again. If it was discarded, a remark says so.

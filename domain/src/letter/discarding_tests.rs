@@ -98,7 +98,7 @@ fn a_later_failure_of_a_discarded_letter_is_a_new_death() {
     }
     let again = discarded.died_again_after_discard(reading(), 3, at(20));
     assert_eq!((again.state.clone(), again.deaths), (LetterState::Waiting, 2));
-    let remark = "It had been discarded by anna (expired), and died again. It is open again.";
+    let remark = "It had been discarded by anna (expired), and failed again. It is open again.";
     assert!(again.diagnosis.remarks.iter().any(|it| it == remark), "{:?}", again.diagnosis.remarks);
 }
 

@@ -27,8 +27,8 @@ pub enum PolicyError {
         #[source]
         source: serde_json::Error,
     },
-    /// The pattern of a link is none.
-    #[error("{setting} is no pattern of a link: {why}")]
+    /// The pattern of a link is not valid.
+    #[error("{setting} is not a valid link pattern: {why}")]
     Link {
         /// The setting's path in the policy file.
         setting: &'static str,

@@ -97,7 +97,7 @@ mod tests {
             assert_eq!(parsed.is_ok(), is_ok, "{pattern}");
             if let Err(error) = parsed {
                 let error = error.to_string();
-                assert!(error.starts_with("links.trace is no pattern of a link: it must"), "{error}");
+                assert!(error.starts_with("links.trace is not a valid link pattern: it must"), "{error}");
             }
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn check(
     if failed > came.plus(CLOCK_SKEW_MAX) {
         *failed_at = Some(came);
         remarks.push(
-            "The claimed time of failure is after the message came to the dead-letter queue: that time counts."
+            "The claimed time of failure is after the message's arrival on the dead-letter queue. The arrival time is used."
                 .to_string(),
         );
     } else if !redriven && failed.plus(CLOCK_SKEW_MAX) < came {
@@ -53,7 +53,7 @@ pub(super) fn check(
             *failed_at = Some(came);
         }
         remarks.push(format!(
-            "The claimed time of failure is {} before the message came to the dead-letter queue: that time counts.",
+            "The claimed time of failure is {} before the message's arrival on the dead-letter queue. The arrival time is used.",
             rounded(came.since(failed))
         ));
         return Some(came);
@@ -65,8 +65,9 @@ pub(super) fn check(
 pub(super) fn sent(message: &DeadMessage, claimed: Timestamp, remarks: &mut Vec<String>) -> Timestamp {
     match message.system.sent_at {
         Some(came) if claimed > came.plus(CLOCK_SKEW_MAX) => {
-            remarks
-                .push("The claimed send time is after the message came to the dead-letter queue: ignored.".to_string());
+            remarks.push(
+                "The claimed send time is after the message's arrival on the dead-letter queue: ignored.".to_string(),
+            );
             came
         }
         _ => claimed,
@@ -154,7 +155,7 @@ mod tests {
         let mut facts = Facts { failed_at: Some(claimed), ..Facts::default() };
         let died_at = check(&message(false, false, None), EnvelopeKind::LambdaDestination, &mut facts, &mut None);
         assert_eq!((facts.failed_at, died_at), (Some(claimed), Some(SENT)), "{:?}", facts.remarks);
-        assert!(facts.remarks[0].contains("is 24 h before the message came"), "{:?}", facts.remarks);
+        assert!(facts.remarks[0].contains("is 24 h before the message's arrival"), "{:?}", facts.remarks);
     }
 
     #[test]

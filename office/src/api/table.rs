@@ -98,8 +98,8 @@ const LETTERS: &[Query] = &[
     STATE,
     text("message_type", "the message type, exactly"),
     text("tenant", "the tenant, exactly"),
-    moment("died_from", "last died at or after this time, milliseconds"),
-    moment("died_before", "last died before this time, milliseconds"),
+    moment("died_from", "last failed at or after this time, milliseconds"),
+    moment("died_before", "last failed before this time, milliseconds"),
     Query {
         name: "replays_max",
         meaning: "at most this many replays",
@@ -228,7 +228,7 @@ fn on_groups() -> Vec<Endpoint> {
         Endpoint::post::<LookInLogsRequest, GroupDetail, _>(
             "/groups/{group}/logs",
             Some(Permission::Triage),
-            "Look in the consumer's log for why the letters died; the next sweep does",
+            "Search the consumer's log for why the letters failed; the next sweep does it",
             groups::look_in_logs,
         ),
         Endpoint::post::<PlanRequest, PlanView, _>(

@@ -86,7 +86,7 @@ fn writes(before: &Letter, after: &Letter, opened: Option<&Variant>, now: Timest
     if let Some(group) = opened {
         writes.extend(groups::open_group(group, now));
     }
-    let detail = format!("Discarded letter {} died again and is open again", before.id);
+    let detail = format!("Discarded letter {} failed again and is open again", before.id);
     writes.push(Auditor::office(&after.group, now).record(Act::DiscardedDiedAgain, detail, None));
     writes.extend(groups::count_writes(counts));
     writes

@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// which keeps them.
 const ADDED_BYTES_MAX: usize = 2_000;
 /// What is said of a return that SQS does not vouch for, and that contradicts a delivery.
-const UNPROVEN: &str = "Somebody sent this message to the dead-letter queue with the id and body of the one that was delivered. Check with the consumer that it failed before you replay it.";
+const UNPROVEN: &str = "Somebody sent this message to the dead-letter queue, with the ID and body of a delivered letter. Before you replay it, check with the consumer that it really failed.";
 /// Stands for a value that no remark can hold.
 const BINARY: &str = "(binary)";
 
@@ -251,7 +251,7 @@ impl<'a> Return<'a> {
         }
         if let LetterState::Quarantined { .. } = self.after.state {
             let detail = format!(
-                "Letter {} died again after {} replays and is now quarantined",
+                "Letter {} failed again after {} replays and is now quarantined",
                 self.after.id, self.after.replays
             );
             writes.push(self.record(Act::LetterQuarantined, &self.after.group, detail, now));
@@ -263,7 +263,7 @@ impl<'a> Return<'a> {
         if matches!(self.entry.outcome.kind(), OutcomeKind::Delivered | OutcomeKind::Skipped) {
             let unproven =
                 if contradicts_delivery(source, self.entry) { format!(". {UNPROVEN}") } else { String::new() };
-            let detail = format!("Letter {} returned after it had its outcome{unproven}", self.before.id);
+            let detail = format!("Letter {} returned after its outcome was recorded{unproven}", self.before.id);
             writes.push(self.record(Act::LateReturn, &self.before.group, detail, now));
         }
         writes.extend(groups::count_writes(counts));

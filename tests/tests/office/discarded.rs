@@ -269,7 +269,7 @@ async fn a_discarded_letter_that_comes_again_is_a_new_death_and_says_so() {
     assert_eq!((numbers(&world, &group).await, state(&world, &group).await), ((1, 0), GroupState::Open));
     let letter = world.letters(&group, None).await.remove(0);
     assert_eq!((letter.state.clone(), letter.deaths), (LetterState::Waiting, 2));
-    let remark = "It had been discarded by anna (test data), and died again. It is open again.";
+    let remark = "It had been discarded by anna (test data), and failed again. It is open again.";
     assert!(letter.diagnosis.remarks.iter().any(|it| it == remark), "{:?}", letter.diagnosis.remarks);
     assert_eq!(world.store.deaths(&letter.id).await.unwrap().len(), 2);
     assert_eq!(acts(&world, &group, Act::DiscardedDiedAgain).await.len(), 1);

@@ -86,7 +86,7 @@ async fn a_copied_marker_swallows_no_message() {
     for n in 100..103 {
         let letter = letters.iter().find(|letter| letter.content.body == order(n)).expect("a letter of its own");
         let remarks = &letter.diagnosis.remarks;
-        assert!(remarks.iter().any(|remark| remark.contains("did not send this message")), "{remarks:?}");
+        assert!(remarks.iter().any(|remark| remark.contains("that replay did not send it")), "{remarks:?}");
     }
 }
 
@@ -114,7 +114,7 @@ async fn a_return_that_only_its_own_words_prove_says_so() {
     world.fail(&seen[0], "failed later").await;
     assert_eq!(world.intake().await.returned, 1);
     assert_eq!(world.ledger(replay.id()).await.total().returned, 1);
-    let asks = |text: &str| text.contains("Check with the consumer");
+    let asks = |text: &str| text.contains("check with the consumer");
     let letters = all_letters(&world).await;
     assert_eq!(letters.iter().filter(|letter| letter.diagnosis.remarks.iter().any(|text| asks(text))).count(), 1);
     let audit = world.store.audit(&group, None, 100).await.unwrap().items;

@@ -54,7 +54,7 @@ async fn who_saw_a_payload_or_saved_a_history_is_audited_once_an_hour() {
         fixture.get(&format!("{file}{query}")).await;
     }
     let files = views().await.split_off(9);
-    let expected = ["", ", waiting, tenant \"acme\", died from 1970-01-01T00:00:00Z", ", at most 0 replays"]
+    let expected = ["", ", waiting, tenant \"acme\", failed at or after 1970-01-01T00:00:00Z", ", at most 0 replays"]
         .map(|which| (Act::LettersExported, "viewer".to_string(), format!("Letters as CSV{which}")));
     assert_eq!(files, expected);
 
