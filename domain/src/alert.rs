@@ -32,13 +32,15 @@ pub enum AlertKind {
     LossNear,
     /// A consumer's failed messages are deleted.
     MessagesLost,
+    /// A consumer's deployment cannot start.
+    CannotStart,
     /// The office's clock jumped.
     ClockJumped,
 }
 
 impl AlertKind {
     /// All kinds.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::NewGroup,
         Self::Regression,
         Self::DiscardedAgain,
@@ -49,6 +51,7 @@ impl AlertKind {
         Self::MoneyAtRisk,
         Self::LossNear,
         Self::MessagesLost,
+        Self::CannotStart,
         Self::ClockJumped,
     ];
 
@@ -65,6 +68,7 @@ impl AlertKind {
             Self::MoneyAtRisk => "Money at risk",
             Self::LossNear => "Loss near",
             Self::MessagesLost => "Messages lost",
+            Self::CannotStart => "Deployment cannot start",
             Self::ClockJumped => "Clock jumped",
         }
     }

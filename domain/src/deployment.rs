@@ -79,15 +79,22 @@ impl Attached {
         Some(functions().any(|function| session == Some(function)))
     }
 
-    /// Returns the consumer whose lists of failed messages the platform ignores, if `function` is one: its name, or its
-    /// ARN with or without a version. Returns `None` if nothing recent is known about the queue.
+    /// Returns the consumer that is the function with this name. Returns `None` if nothing recent is known about the
+    /// queue.
+    pub fn consumer(&self, function: &str, now: Timestamp) -> Option<&AttachedConsumer> {
+        self.functions(function, now).next()
+    }
+
+    /// Returns the consumer whose lists of failed messages the platform ignores, if it is the function with this name.
+    /// Returns `None` if nothing recent is known about the queue.
     pub fn ignoring(&self, function: &str, now: Timestamp) -> Option<&AttachedConsumer> {
-        let name = function.split_once(":function:").map_or(function, |(_, name)| name);
-        let name = name.split(':').next();
-        let ignores = |consumer: &&AttachedConsumer| {
-            consumer.function.as_deref() == name && consumer.reports_failures == Some(false)
-        };
-        self.consumers.iter().find(ignores).filter(|_| now.since(self.seen_at) <= CHECK_AGE_MAX)
+        self.functions(function, now).find(|consumer| consumer.reports_failures == Some(false))
+    }
+
+    /// Returns the mappings of a function: it may have several. None if nothing recent is known.
+    fn functions<'a>(&'a self, name: &str, now: Timestamp) -> impl Iterator<Item = &'a AttachedConsumer> {
+        let is_recent = now.since(self.seen_at) <= CHECK_AGE_MAX;
+        self.consumers.iter().filter(move |consumer| is_recent && consumer.function.as_deref() == Some(name))
     }
 
     /// Explains why no consumer receives messages from the queue. Returns `None` if one does, or if it is unknown.

@@ -5,11 +5,12 @@
 
 mod rows;
 
-pub use rows::{heed_failures, ignored_failures};
+pub use rows::{cannot_start, heed_failures, ignored_failures, make_it_start};
 
 use crate::deployment::AttachedConsumer;
 use crate::id::QueueArn;
 use crate::impact::Severity;
+use crate::reported::FailedStarts;
 use crate::time::Span;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -82,6 +83,8 @@ pub struct QueueFacts {
     pub consumers: Fact<Vec<AttachedConsumer>>,
     /// Whether a consumer has returned a list of failed messages lately: it relies on `ReportBatchItemFailures`.
     pub returns_failures: bool,
+    /// The starts of its consumer that fail now; `None` if no report tells of any.
+    pub failed_starts: Fact<Option<FailedStarts>>,
     /// The letters that the office keeps of it.
     pub letters: Fact<LettersSeen>,
 }
@@ -115,6 +118,8 @@ pub enum Check {
     Alarm,
     /// A consumer receives messages from the main queue.
     Consumer,
+    /// The consumer's deployment can start.
+    Start,
     /// The mapping does not delete messages that failed.
     Failures,
     /// The mapping does not delete messages that match no filter.
@@ -125,7 +130,7 @@ pub enum Check {
 
 impl Check {
     /// All checks.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::MainQueue,
         Self::DeadLetterQueue,
         Self::DeadLetterChain,
@@ -138,6 +143,7 @@ impl Check {
         Self::ReceivesMax,
         Self::Alarm,
         Self::Consumer,
+        Self::Start,
         Self::Failures,
         Self::Filter,
         Self::Reasons,
@@ -206,6 +212,7 @@ enum Judged {
 ///     dlq: None,
 ///     consumers: Fact::Known(Vec::new()),
 ///     returns_failures: false,
+///     failed_starts: Fact::Known(None),
 ///     letters: Fact::Known(Default::default()),
 /// });
 /// assert_eq!(checkup.findings[0].check, Check::DeadLetterQueue);

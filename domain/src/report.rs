@@ -25,8 +25,6 @@ use serde::{Deserialize, Serialize};
 pub const REPORT_VERSION: u8 = 1;
 /// The maximum size of one report, bytes. SQS bills 64 KiB as one request.
 pub const REPORT_BYTES_MAX: usize = 64 * 1024;
-/// The number of messages up to which a report's stack traces and log lines are kept, for each of them.
-pub const TEXTS_FOR_MESSAGES_MAX: usize = 100;
 /// The maximum number of log lines in a report: a stack trace and what led to it.
 pub const LOG_LINES_MAX: usize = 20;
 /// The maximum number of separate errors in a report: the largest batch of a FIFO queue, and the usual one of others.
@@ -53,7 +51,8 @@ pub struct Report {
     /// The function's version, or the service's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The ARN of the main queue that the messages came from. Absent for an initialization.
+    /// The ARN of the main queue that the messages came from. A start that failed need not name it: the office knows it
+    /// where its platform told which function consumes which queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueArn>,
     /// When the invocation failed, by the writer's clock, milliseconds since 1970-01-01T00:00:00 UTC.
@@ -213,28 +212,24 @@ impl Report {
     }
 
     /// Parses a report, and cuts what is longer than this code would write. Ignores unknown fields of later versions.
-    /// Returns `None` for any other text, for more than [`REPORT_BYTES_MAX`], and for a time of failure outside of the years 1970 to 9999.
+    /// Returns `None` for any other text, and for a time of failure outside of the years 1970 to 9999.
     pub fn parse(text: &str) -> Option<Self> {
-        (text.len() <= REPORT_BYTES_MAX && text.trim_start().starts_with('{')).then_some(())?;
+        text.trim_start().starts_with('{').then_some(())?;
         let report: Self = serde_json::from_str(text).ok()?;
         let is_dated = (0..=TIME_MS_MAX).contains(&report.failed_at.as_ms());
-        (report.v >= 1 && !report.request_id.is_empty() && is_dated).then(|| report.bounded().without_repeated_texts())
-    }
-
-    /// Each message keeps what its report says. A report of many messages keeps no stack traces and log lines: otherwise, a
-    /// message of some kilobytes would become a thousand times as much in the store.
-    fn without_repeated_texts(mut self) -> Self {
-        if self.messages.len() > TEXTS_FOR_MESSAGES_MAX {
-            self.logs.clear();
-            self.error.iter_mut().chain(&mut self.errors).for_each(|error| error.stack = None);
-        }
-        self
+        (report.v >= 1 && !report.request_id.is_empty() && is_dated).then(|| report.bounded())
     }
 
     /// Returns the number of messages of the batch.
     pub fn batch_size(&self) -> usize {
         let listed = self.messages.len();
         self.batch_size.and_then(|size| usize::try_from(size).ok()).map_or(listed, |size| size.max(listed))
+    }
+
+    /// Returns the name of the function, without the rest of its ARN, its version or its alias; or the service's name.
+    pub fn function_name(&self) -> &str {
+        let name = self.function.split_once(":function:").map_or(self.function.as_str(), |(_, name)| name);
+        name.split(':').next().unwrap_or(name)
     }
 
     /// Returns a message's own error where it has one, else the invocation's.

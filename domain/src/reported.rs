@@ -2,7 +2,11 @@
 //! failed.
 //!
 //! Consumers report before the message reaches its dead-letter queue, so intake looks here before it groups a letter that
-//! carries no failure itself.
+//! carries no failure itself. Reports of starts that failed name no message; see [`FailedStarts`].
+
+mod starts;
+
+pub use starts::FailedStarts;
 
 use crate::clock::is_recent;
 use crate::id::{MessageId, QueueArn};
@@ -11,6 +15,7 @@ use crate::report::judge::{Judgement, Verdict, judge};
 use crate::report::{Report, ReportKind};
 use crate::text::{head, tail};
 use crate::time::{Span, Timestamp};
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -65,6 +70,9 @@ pub struct KeptReports {
     /// Of a queue: when people were last alerted that its failed messages are deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_alerted_at: Option<Timestamp>,
+    /// Of a queue: the latest starts of its consumer that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts: Option<Box<FailedStarts>>,
     /// When this version was made.
     pub written_at: Timestamp,
     /// After this time a store may delete the record.
@@ -91,6 +99,7 @@ impl KeptReports {
             reports: Vec::new(),
             awaited_since: None,
             loss_alerted_at: None,
+            starts: None,
             written_at: now,
             expires_at,
         }
@@ -100,11 +109,12 @@ impl KeptReports {
     #[must_use]
     pub fn with(&self, report: &Report, retention: Span, now: Timestamp) -> Option<Self> {
         let is_fresh = !self.reports.is_empty() && is_recent(self.written_at, RENEWED_EVERY, now);
-        if self.key.message.is_none() && is_fresh {
+        let starts = self.starts.as_ref().map(|starts| Box::new(starts.after_invocation(report)));
+        if self.key.message.is_none() && is_fresh && starts == self.starts {
             return None;
         }
         let report = kept_part(report, self.key.message.as_ref());
-        if self.reports.contains(&report) {
+        if self.reports.contains(&report) && starts == self.starts {
             return None;
         }
         let mut reports = self.reports.clone();
@@ -116,7 +126,28 @@ impl KeptReports {
         let surplus = reports.len().saturating_sub(if self.key.message.is_some() { REPORTS_MAX } else { 1 });
         reports.drain(..surplus);
         let expires_at = self.expires_at.max(now.plus(retention).plus(SLACK));
-        Some(Self { version: self.version + 1, reports, written_at: now, expires_at, ..self.clone() })
+        Some(Self { version: self.version + 1, reports, starts, written_at: now, expires_at, ..self.clone() })
+    }
+
+    /// Returns the record of a queue with one more failed start of its consumer; `None` if nothing changes.
+    #[must_use]
+    pub fn with_failed_start(&self, report: &Report, retention: Span, now: Timestamp) -> Option<Self> {
+        let starts = Some(Box::new(FailedStarts::after(self.starts.as_deref(), report, now)?));
+        let expires_at = self.expires_at.max(now.plus(retention).plus(SLACK));
+        Some(Self { version: self.version + 1, starts, written_at: now, expires_at, ..self.clone() })
+    }
+
+    /// Returns the record of a queue once people are alerted that its consumer cannot start; `None` if it can, or if they
+    /// were alerted within a day.
+    pub fn start_alerted(&self, now: Timestamp) -> Option<Self> {
+        let starts = Some(Box::new(self.starts.as_ref()?.alerted(now)?));
+        Some(Self { version: self.version + 1, starts, written_at: now, ..self.clone() })
+    }
+
+    /// Returns why a message of this queue failed that was first received at this time, if starts of its consumer failed
+    /// then. For messages that no report names.
+    pub fn failed_start(&self, first_tried_at: Option<Timestamp>) -> Option<ReportedReason> {
+        self.starts.as_ref()?.reason(first_tried_at?)
     }
 
     /// Returns the record of a message for which no report has arrived yet.
@@ -135,7 +166,7 @@ impl KeptReports {
 
     /// Whether the queue's consumer is known to report: the record is that of the queue, and its report is recent.
     pub fn is_recent(&self, now: Timestamp) -> bool {
-        !self.reports.is_empty() && is_recent(self.written_at, REPORTS_WITHIN, now)
+        (!self.reports.is_empty() || self.starts.is_some()) && is_recent(self.written_at, REPORTS_WITHIN, now)
     }
 
     /// Returns why the message failed; `None` if no report that counts names it.
@@ -165,8 +196,8 @@ impl KeptReports {
     }
 }
 
-/// Returns what is kept of a report for one message: bounded texts, and no more mates than can narrow a share.
-fn kept_part(report: &Report, message: Option<&MessageId>) -> Report {
+/// Returns a report with texts that are short enough to be kept.
+fn bounded(report: &Report) -> Report {
     let mut kept = report.clone();
     kept.batch_size = Some(u32::try_from(report.batch_size()).unwrap_or(u32::MAX));
     for error in kept.error.iter_mut().chain(&mut kept.errors) {
@@ -178,6 +209,12 @@ fn kept_part(report: &Report, message: Option<&MessageId>) -> Report {
     for line in &mut kept.logs {
         crate::text::truncate_on_char(line, LINE_BYTES_MAX);
     }
+    kept
+}
+
+/// Returns what is kept of a report for one message: bounded texts, and no more mates than can narrow a share.
+fn kept_part(report: &Report, message: Option<&MessageId>) -> Report {
+    let mut kept = bounded(report);
     let Some(message) = message else {
         kept.messages.clear();
         kept.errors.clear();
@@ -246,7 +283,8 @@ pub(crate) fn of_kind(kind: ReportKind) -> (Option<&'static str>, Option<&'stati
         ReportKind::Timeout => (Some("Sandbox.Timedout"), Some("Task timed out")),
         ReportKind::Crash => (Some("Runtime.ExitError"), Some("Runtime exited before it answered")),
         ReportKind::OutOfMemory => (Some("Runtime.OutOfMemory"), Some("Runtime ran out of memory")),
-        ReportKind::Error | ReportKind::Partial | ReportKind::Init | ReportKind::Withdrawn => (None, None),
+        ReportKind::Init => (None, Some("The function did not start")),
+        ReportKind::Error | ReportKind::Partial | ReportKind::Withdrawn => (None, None),
     }
 }
 

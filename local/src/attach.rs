@@ -74,7 +74,8 @@ fn judged(main: &QueueArn, settings: Fact<domain::doctor::QueueSettings>, dlq: O
     let not_read = || Fact::Unknown("not read".into());
     let (queue, returns_failures) = (main.clone(), false);
     let letters = Fact::Unknown("not read".into());
-    examine(&QueueFacts { queue, settings, dlq, consumers: not_read(), returns_failures, letters })
+    let failed_starts = Fact::Unknown("not read".into());
+    examine(&QueueFacts { queue, settings, dlq, consumers: not_read(), returns_failures, failed_starts, letters })
 }
 
 /// Returns what is wrong with the dead-letter queue itself, each once.

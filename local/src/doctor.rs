@@ -32,6 +32,9 @@ pub async fn run(aws: &SdkConfig, url: &str) -> Result<Vec<Checkup>, QueueError>
             settings,
             dlq,
             returns_failures: false,
+            failed_starts: Fact::Unknown(
+                "Whether its consumer can start is not known: only an office receives reports.".into(),
+            ),
             letters: Fact::Unknown("Letters were not read. `dlo open` shows why they failed.".into()),
         }));
     }

@@ -8,7 +8,7 @@ use domain::doctor::{Checkup, DlqFacts, Fact, LettersSeen, QueueFacts, QueueSett
 use domain::id::QueueArn;
 use domain::limits::PAGE_MAX;
 use domain::report::ReportKind;
-use domain::reported::ReportKey;
+use domain::reported::{FailedStarts, KeptReports, ReportKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most main queues of one examination. Each takes about eight calls, so that these take seconds.
@@ -34,15 +34,18 @@ pub async fn run(office: &Office, watching: &[QueueArn]) -> Result<Vec<Checkup>,
         let is_watched = |dlq: &QueueArn| watching.contains(dlq) || dlqs.contains(dlq);
         let watches = |dlq: DlqFacts| DlqFacts { watched: Some(is_watched(&dlq.queue)), ..dlq };
         let newest = office.store.reports(&[ReportKey { queue: queue.clone(), message: None }]).await?;
+        let attached = office.store.attached(queue).await?;
+        let failed_starts = failed_starts(office, &newest, attached.as_ref()).await?;
         checkups.push(examine(&QueueFacts {
             queue: queue.clone(),
             settings,
             dlq: dlq.map(watches),
-            consumers: consumers(office.store.attached(queue).await?),
+            consumers: consumers(attached),
             returns_failures: newest
                 .iter()
                 .flat_map(|kept| &kept.reports)
                 .any(|report| report.kind == ReportKind::Partial),
+            failed_starts: Fact::Known(failed_starts),
             letters: Fact::Known(letters.get(queue).copied().unwrap_or_default()),
         }));
     }
@@ -95,6 +98,21 @@ fn consumers(attached: Option<Attached>) -> Fact<Vec<AttachedConsumer>> {
             "No Lambda function is known to consume the queue. A consumer elsewhere cannot be checked.".into(),
         ),
     }
+}
+
+/// Returns the starts of a queue's consumer that fail now. A deployment since the last of them has yet to be tried.
+async fn failed_starts(
+    office: &Office,
+    newest: &[KeptReports],
+    attached: Option<&Attached>,
+) -> Result<Option<FailedStarts>, OfficeError> {
+    let now = office.now();
+    let current = newest.iter().filter_map(|kept| kept.starts.as_deref()).find(|starts| starts.is_current(now));
+    let Some(starts) = current else { return Ok(None) };
+    let name = starts.report.function_name();
+    let service = attached.and_then(|attached| attached.consumer(name, now)).map_or(name, |consumer| &consumer.service);
+    let deployed_at = office.store.deployment(service).await?.map(|deployment| deployment.at);
+    Ok((deployed_at <= Some(starts.last_at)).then(|| starts.clone()))
 }
 
 /// What the office's letters say about queues.

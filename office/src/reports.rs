@@ -3,6 +3,8 @@
 //! A report comes before its letter, so it is kept under the message's id, and intake looks it up (`intake::reported`).
 //! It is evidence: it never changes a letter's identity, its money or its destination. See [`domain::report`].
 
+mod starts;
+
 use crate::commit::{Tries, commit};
 use crate::error::{OfficeError, chain};
 use crate::office::Office;
@@ -31,12 +33,10 @@ pub(crate) enum Taken {
 
 /// Takes a report. `sender` is SQS's `SenderId` of the message that it came in.
 pub(crate) async fn take(office: &Office, report: &Report, sender: Option<&str>) -> Result<Taken, OfficeError> {
-    let Some(queue) = &report.queue else {
-        return Ok(match report.kind {
-            ReportKind::Init => Taken::Refused("it is about a start that failed, and names no queue"),
-            _ => Taken::Refused("it names no queue"),
-        });
-    };
+    if report.kind == ReportKind::Init {
+        return starts::take(office, report, sender).await;
+    }
+    let Some(queue) = &report.queue else { return Ok(Taken::Refused("it names no queue")) };
     let attached = office.store.attached(queue).await?;
     if let Some(why) = refusal(office, attached.as_ref(), sender) {
         return Ok(Taken::Refused(why));
@@ -48,7 +48,8 @@ pub(crate) async fn take(office: &Office, report: &Report, sender: Option<&str>)
         keep(office, report, chunk).await?;
     }
     if report.kind == ReportKind::Partial
-        && let Some(consumer) = attached.as_ref().and_then(|attached| attached.ignoring(&report.function, office.now()))
+        && let Some(consumer) =
+            attached.as_ref().and_then(|attached| attached.ignoring(report.function_name(), office.now()))
     {
         alert_to_loss(office, queue, &consumer.service).await?;
     }

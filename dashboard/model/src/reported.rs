@@ -39,6 +39,7 @@ pub fn certainty(reported: &Reported) -> String {
         Why::MateFailed => "the error is another message's",
         Why::OnlyCommon => "it is the only message in all batches that failed with this error",
         Why::Batch => "nothing tells the messages of the batch apart",
+        Why::NotStarted => "the function could not start when the message was first received, and no report names it",
     };
     match reported.verdict {
         Verdict::Certain => format!("Certain: {why}."),

@@ -2,12 +2,16 @@
 
 use super::{Check, DlqFacts, Fact, Judged, QueueFacts, QueueSettings};
 use crate::deployment::AttachedConsumer;
+use crate::id::QueueArn;
 use crate::impact::Severity;
 use crate::limits::RETENTION_MAX;
+use crate::reported::FailedStarts;
+use crate::text::head;
 use crate::time::Span;
 use Judged::{Fine, Unchecked, Wrong};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// The highest `maxReceiveCount` that raises no finding: with SQS's default visibility timeout of 30 s, a message that
 /// always fails then blocks its consumer for five minutes.
@@ -22,6 +26,11 @@ const VISIBILITY_PER_TIMEOUT: i64 = 6;
 const INTAKE_TIMEOUT: Span = Span::from_secs(30);
 /// The retention to recommend for a main queue: SQS's default, far below [`RETENTION_MAX`].
 const MAIN_RETENTION_ADVISED: Span = Span::from_days(4);
+
+/// Lambda's name of a version that is not published.
+const UNPUBLISHED: &str = "$LATEST";
+/// The most bytes of an error that a line says.
+const CAUSE_BYTES_MAX: usize = 300;
 
 pub(super) fn judge(check: Check, facts: &QueueFacts) -> Judged {
     match check {
@@ -41,6 +50,7 @@ pub(super) fn judge(check: Check, facts: &QueueFacts) -> Judged {
         Check::ReceivesMax => of_main(facts, receives_max),
         Check::Alarm => facts.dlq.as_ref().map_or(Fine, alarm),
         Check::Consumer => consumer(facts),
+        Check::Start => start(facts),
         Check::Failures => of_consumers(facts, |consumer| failures(facts, consumer)),
         Check::Filter => of_consumers(facts, filter),
         Check::Reasons => reasons(facts),
@@ -268,6 +278,38 @@ fn consumer(facts: &QueueFacts) -> Judged {
             ),
             Some(_) => Fine,
         },
+    }
+}
+
+/// Says that a deployment cannot start, and why, in one line.
+pub fn cannot_start(starts: &FailedStarts) -> String {
+    let report = &starts.report;
+    let named = |version: &&String| version.as_str() != UNPUBLISHED;
+    let version = report.version.as_ref().filter(named).map(|version| format!(" {version}")).unwrap_or_default();
+    let error = report.error.clone().unwrap_or_default();
+    let words: Vec<String> = [error.error_type, error.message].into_iter().flatten().collect();
+    let words = words.join(": ");
+    let cause = head(words.lines().next().unwrap_or_default(), CAUSE_BYTES_MAX);
+    let colon = if cause.is_empty() { "" } else { ": " };
+    format!("{}{version} cannot start{colon}{cause}", report.function_name())
+}
+
+/// Says what to do about it.
+pub fn make_it_start(starts: &FailedStarts, queue: &QueueArn) -> String {
+    format!(
+        "Roll back the last deployment of {}, or repair it. Until it starts, messages of {} are dead-lettered untouched; replay them afterwards.",
+        starts.report.function_name(),
+        queue.name()
+    )
+}
+
+fn start(facts: &QueueFacts) -> Judged {
+    match &facts.failed_starts {
+        Fact::Known(Some(starts)) => {
+            Wrong(Severity::Critical, format!("{}.", cannot_start(starts)), make_it_start(starts, &facts.queue))
+        }
+        Fact::Unknown(reason) => Unchecked(reason.clone()),
+        Fact::Known(None) | Fact::Missing => Fine,
     }
 }
 

@@ -54,6 +54,8 @@ pub enum Why {
     OnlyCommon,
     /// It is one of several messages of which nothing tells them apart.
     Batch,
+    /// No report names it, and starts of its consumer failed when it was first received.
+    NotStarted,
 }
 
 /// What the reports say about one message.

@@ -3,7 +3,9 @@
 use domain::deployment::AttachedConsumer;
 use domain::doctor::{Check, Checkup, DlqFacts, Fact, LettersSeen, QueueFacts, QueueSettings, examine};
 use domain::impact::Severity::{self, Critical, Info, Warning};
-use domain::time::Span;
+use domain::report::{Report, ReportKind, ReportedError};
+use domain::reported::FailedStarts;
+use domain::time::{Span, Timestamp};
 use std::collections::BTreeSet;
 
 /// Changes healthy facts.
@@ -38,6 +40,7 @@ fn healthy() -> QueueFacts {
             filters: Some(false),
         }]),
         returns_failures: false,
+        failed_starts: Fact::Known(None),
         letters: Fact::Known(LettersSeen { open: 7, without_reason: 0 }),
     }
 }
@@ -59,6 +62,19 @@ fn dlq_settings(facts: &mut QueueFacts) -> &mut QueueSettings {
 fn consumer(facts: &mut QueueFacts) -> &mut AttachedConsumer {
     let Fact::Known(consumers) = &mut facts.consumers else { panic!("healthy queues have consumers") };
     &mut consumers[0]
+}
+
+fn failed_starts() -> FailedStarts {
+    let error = ReportedError {
+        error_type: Some("Runtime.ImportModuleError".into()),
+        message: Some("No module named 'prices'\nTraceback".into()),
+        stack: None,
+    };
+    let at = Timestamp::from_ms(0);
+    let arn = "arn:aws:lambda:eu-west-1:111122223333:function:orders-fn";
+    let report =
+        Report { version: Some("8".into()), error: Some(error), ..Report::new(ReportKind::Init, arn, "init", at) };
+    FailedStarts { report, first_at: at, last_at: at, repeated: true, is_over: false, alerted_at: None }
 }
 
 /// The fault, the check that finds it, its level, a part of the problem, a part of the remedy.
@@ -135,6 +151,13 @@ const FAULTS: &[(Fault, Check, Severity, &str, &str)] = &[
         Critical,
         "its consumer orders-fn is disabled",
         "Enable the event source mapping",
+    ),
+    (
+        |f| f.failed_starts = Fact::Known(Some(failed_starts())),
+        Check::Start,
+        Critical,
+        "orders-fn 8 cannot start: Runtime.ImportModuleError: No module named 'prices'.",
+        "Roll back the last deployment of orders-fn",
     ),
     (
         |f| consumer(f).reports_failures = Some(false),
@@ -228,6 +251,7 @@ fn what_could_not_be_read_is_unchecked_and_never_fine() {
     let why = || Fact::Unknown("It may not be read.".into());
     let unknown = QueueFacts {
         consumers: why(),
+        failed_starts: Fact::Unknown("It may not be read.".into()),
         letters: Fact::Unknown("It may not be read.".into()),
         dlq: healthy().dlq.map(|dlq| DlqFacts {
             settings: Fact::Unknown("It may not be read.".into()),

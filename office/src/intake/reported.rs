@@ -53,22 +53,25 @@ async fn look_up_page(
     for (source, key) in page.iter_mut().zip(own) {
         let Some(key) = key else { continue };
         let kept = known.get(&key);
-        if let Some(reason) = kept.and_then(KeptReports::reason) {
+        let of_queue = known.get(&ReportKey { queue: key.queue.clone(), message: None });
+        let expects_report = of_queue.is_some_and(|of_queue| of_queue.is_recent(office.now()));
+        let mut reason = kept.and_then(KeptReports::reason);
+        // A message that a replay sent is never left: while it lies there its replay does not know that it is back.
+        if reason.is_none() && kept.is_none() && expects_report && source.reading.marker.is_none() {
+            wait(office, key).await?;
+            awaited.push((source.message.dlq.clone(), source.message.message_id.clone()));
+            continue;
+        }
+        if reason.is_none() {
+            reason = of_queue.and_then(|of_queue| of_queue.failed_start(source.reading.diagnosis.first_tried_at));
+        }
+        if let Some(reason) = reason {
             let read = |message: &_, policy: &_| read_with(message, policy, Some(&reason));
             source.reading = guard::reading(&source.message, &office.policy, read);
             office.withhold_own_queue(&mut source.reading);
-        } else if kept.is_none() && expects_report(office, &known, &key.queue) && source.reading.marker.is_none() {
-            // A message that a replay sent is never left: while it lies there its replay does not know that it is back.
-            wait(office, key).await?;
-            awaited.push((source.message.dlq.clone(), source.message.message_id.clone()));
         }
     }
     Ok(awaited)
-}
-
-fn expects_report(office: &Office, known: &BTreeMap<ReportKey, KeptReports>, queue: &QueueArn) -> bool {
-    let of_queue = known.get(&ReportKey { queue: queue.clone(), message: None });
-    of_queue.is_some_and(|kept| kept.is_recent(office.now()))
 }
 
 /// Records that intake waits for a report of this message, so that it waits only once. On a conflict something is there

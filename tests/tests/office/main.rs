@@ -31,6 +31,7 @@ mod replayability;
 mod reports;
 mod requests;
 mod sign_in;
+mod starts;
 mod story;
 mod transform;
 mod unwrapped;

@@ -29,7 +29,7 @@ fn key_error() -> ReportedError {
     }
 }
 
-fn report(world: &World, request: &str, messages: &[&MessageId]) -> Report {
+pub(crate) fn report(world: &World, request: &str, messages: &[&MessageId]) -> Report {
     Report {
         queue: Some(world.main.clone()),
         version: Some("7".into()),
@@ -40,7 +40,7 @@ fn report(world: &World, request: &str, messages: &[&MessageId]) -> Report {
 }
 
 /// Places orders, and lets SQS redrive them. Returns their message ids, in the order in which they were placed.
-async fn redriven(world: &World, orders: u64) -> Vec<MessageId> {
+pub(crate) async fn redriven(world: &World, orders: u64) -> Vec<MessageId> {
     world.place(1, orders).await;
     redrive_all(world).await;
     let mut seen: Vec<Received> = Vec::new();
@@ -57,7 +57,7 @@ async fn redriven(world: &World, orders: u64) -> Vec<MessageId> {
 }
 
 /// Hands reports to the office, as the queue does. Returns how many it refused.
-async fn sent(world: &World, reports: &[Report], sender: Option<&str>) -> usize {
+pub(crate) async fn sent(world: &World, reports: &[Report], sender: Option<&str>) -> usize {
     let parts = reports.iter().flat_map(Report::parts).enumerate();
     let messages = parts.map(|(n, body)| {
         let mut message = Received {
@@ -72,7 +72,7 @@ async fn sent(world: &World, reports: &[Report], sender: Option<&str>) -> usize 
     event::receipts(&world.office, messages.collect()).await.len()
 }
 
-async fn letters(world: &World) -> Vec<Letter> {
+pub(crate) async fn letters(world: &World) -> Vec<Letter> {
     let mut all = Vec::new();
     for facts in world.store.groups(i64::MAX, None, 200).await.unwrap().items {
         all.extend(world.letters(&facts.group.id, None).await);

@@ -1,0 +1,97 @@
+//! Reports of starts that failed: a deployment that cannot start. No message is named, so the report is kept with the main
+//! queues of the function, where intake and the doctor find it, and people are alerted.
+
+use super::{Taken, refusal};
+use crate::commit::{Tries, commit};
+use crate::error::{OfficeError, chain};
+use crate::office::Office;
+use crate::port::{Expect, Write};
+use domain::alert::{Alert, AlertKind};
+use domain::doctor::{cannot_start, make_it_start};
+use domain::id::QueueArn;
+use domain::impact::Severity;
+use domain::limits::RETENTION_MAX;
+use domain::report::Report;
+use domain::reported::{KeptReports, ReportKey};
+use std::collections::BTreeSet;
+
+/// Main queues that one report is looked up for. A function rarely consumes more than one.
+const QUEUES_MAX: usize = 50;
+
+/// Takes a report of a start that failed.
+pub(super) async fn take(office: &Office, report: &Report, sender: Option<&str>) -> Result<Taken, OfficeError> {
+    let queues = match &report.queue {
+        Some(queue) => match refusal(office, office.store.attached(queue).await?.as_ref(), sender) {
+            Some(why) => return Ok(Taken::Refused(why)),
+            None => vec![queue.clone()],
+        },
+        None => consumed_by(office, report, sender).await?,
+    };
+    if queues.is_empty() {
+        return Ok(Taken::Refused("it names no queue, and its sender is not known as the consumer of one"));
+    }
+    for queue in queues {
+        let key = ReportKey { queue, message: None };
+        keep(office, report, &key).await?;
+        alert(office, &key).await?;
+    }
+    Ok(Taken::Kept)
+}
+
+/// Returns the main queues that the platform says the function consumes, if the function itself sent the report.
+async fn consumed_by(office: &Office, report: &Report, sender: Option<&str>) -> Result<Vec<QueueArn>, OfficeError> {
+    let policy = &office.policy.queues;
+    let named: BTreeSet<&QueueArn> = policy.main.iter().chain(&policy.default_main).collect();
+    let (now, function) = (office.now(), report.function_name());
+    let mut queues = Vec::new();
+    for queue in named.into_iter().take(QUEUES_MAX) {
+        let Some(attached) = office.store.attached(queue).await? else { continue };
+        let is_sender = attached.is_consumer(sender.unwrap_or_default(), now) == Some(true);
+        if is_sender && attached.consumer(function, now).is_some() {
+            queues.push(queue.clone());
+        }
+    }
+    Ok(queues)
+}
+
+/// Adds a report to what is kept of a queue.
+async fn keep(office: &Office, report: &Report, key: &ReportKey) -> Result<(), OfficeError> {
+    let mut tries = Tries::new("the failed starts of a consumer");
+    loop {
+        tries.begin()?;
+        let now = office.now();
+        let (before, expect) = match office.store.reports(std::slice::from_ref(key)).await?.pop() {
+            Some(kept) => (kept.clone(), Expect::Version(kept.version)),
+            None => (KeptReports::new(key.clone(), RETENTION_MAX, now), Expect::Absent),
+        };
+        let Some(after) = before.with_failed_start(report, RETENTION_MAX, now) else { return Ok(()) };
+        if commit(office, vec![Write::Reports { kept: Box::new(after), expect }]).await?.is_made() {
+            return Ok(());
+        }
+    }
+}
+
+/// Alerts people that a consumer cannot start, once a day for each trouble.
+async fn alert(office: &Office, key: &ReportKey) -> Result<(), OfficeError> {
+    let Some(before) = office.store.reports(std::slice::from_ref(key)).await?.pop() else { return Ok(()) };
+    let now = office.now();
+    let Some((after, starts)) = before.start_alerted(now).zip(before.starts.as_ref()) else { return Ok(()) };
+    let alert = Alert {
+        kind: AlertKind::CannotStart,
+        level: Severity::Critical,
+        at: now,
+        group: None,
+        replay: None,
+        title: cannot_start(starts),
+        advice: make_it_start(starts, &key.queue),
+    };
+    // First the alert: one that is sent twice does less harm than one that is lost.
+    if let Err(error) = office.alerts.raise(&alert).await {
+        tracing::error!(queue = %key.queue, error = chain(&error), "an alert was not sent; the next report tries again");
+        return Ok(());
+    }
+    // On a conflict another report was faster, and has alerted people as well.
+    let _ =
+        commit(office, vec![Write::Reports { kept: Box::new(after), expect: Expect::Version(before.version) }]).await?;
+    Ok(())
+}
