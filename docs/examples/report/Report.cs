@@ -9,7 +9,7 @@ using Amazon.SQS;
 /// <summary>Reports a failed batch. Call it where the handler catches an exception, then throw it again.</summary>
 public static class Report
 {
-    private static readonly AmazonSQSClient Sqs = new();
+    private static readonly AmazonSQSClient Sqs = new AmazonSQSClient();
 
     public static Task SendAsync(Exception error, SQSEvent batch, ILambdaContext context)
     {
@@ -33,5 +33,5 @@ public static class Report
         return Sqs.SendMessageAsync(Environment.GetEnvironmentVariable("DLO_REPORTS"), JsonSerializer.Serialize(body));
     }
 
-    private static string Cut(string text, int length) => text.Length <= length ? text : text[..length];
+    private static string Cut(string text, int length) => text.Length <= length ? text : text.Substring(0, length);
 }

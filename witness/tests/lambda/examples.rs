@@ -88,14 +88,17 @@ async fn node() {
     check(&queue.report().await, "TypeError", "no price", "use_example.mjs");
 }
 
+fn skipped(why: &str) {
+    // Not `eprintln!`: the test harness would hold it back, because the test itself passes.
+    let line = format!("\nSKIPPED lambda::examples::{why}\n");
+    let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), line.as_bytes());
+}
+
 #[tokio::test]
 async fn java() {
     let queue = ReportsQueue::start(Mood::Takes).await;
     if Command::new("javac").arg("-version").output().await.is_err() {
-        // Not `eprintln!`: the test harness would hold it back, because the test itself passes.
-        let line = "\nSKIPPED lambda::examples::java: no JDK is installed\n";
-        let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), line.as_bytes());
-        return;
+        return skipped("java: no JDK is installed");
     }
     let folder = tempfile::tempdir().expect("a folder");
     for file in include_str!("java/Substitutes.java").split("//// ").skip(1) {
@@ -109,4 +112,21 @@ async fn java() {
     let printed = run(command("java", &queue).current_dir(&folder).args(["UseExample", QUEUE, ARN])).await;
     let report = Report::parse(&printed).unwrap_or_else(|| panic!("not a report: {printed}"));
     check(&report, "java.lang.IllegalStateException", "no \"price\"", "UseExample.java");
+}
+
+/// Mono, which is .NET Framework's language and library: Debian has no later .NET.
+#[tokio::test]
+async fn dotnet() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    if Command::new("mcs").arg("--version").output().await.is_err() {
+        return skipped("dotnet: Mono is not installed");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("example.exe");
+    let mut compiler = command("mcs", &queue);
+    compiler.arg("-debug").arg(format!("-out:{}", program.display())).arg("../dotnet/Substitutes.cs");
+    run(compiler.arg(root().join("docs/examples/report/Report.cs"))).await;
+    let printed = run(command("mono", &queue).arg("--debug").arg(&program).args([QUEUE, ARN])).await;
+    let report = Report::parse(&printed).unwrap_or_else(|| panic!("not a report: {printed}"));
+    check(&report, "System.InvalidOperationException", "no \"price\"", "UseExample.Main");
 }

@@ -1,14 +1,22 @@
-//! The witness never hurts the consumer, whatever goes wrong.
+//! The witness never hurts the consumer, whatever goes wrong. What its own faults do is tried with both runtime clients.
 
 use crate::queue::{Mood, ReportsQueue};
-use crate::sandbox::{Ended, Layer, Options, Sandbox, batch, free_port, python};
+use crate::sandbox::{Ended, Layer, Options, Sandbox, batch, free_port, node, python};
 use crate::service::Posted;
 use domain::report::ReportKind;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+/// How a function is started behind a runtime client.
+type Runtime = fn(&str) -> Vec<String>;
+const RUNTIMES: [Runtime; 2] = [python, node];
+
 async fn sandbox(queue: Option<&ReportsQueue>, options: Options) -> Sandbox {
-    Sandbox::new(python("app.handle"), queue, options).await
+    behind(python, queue, options).await
+}
+
+async fn behind(runtime: Runtime, queue: Option<&ReportsQueue>, options: Options) -> Sandbox {
+    Sandbox::new(runtime("app.handle"), queue, options).await
 }
 
 fn good() -> Value {
@@ -55,11 +63,11 @@ async fn with_extensions_switched_off_the_function_runs_directly() {
 #[tokio::test]
 async fn if_the_port_is_taken_the_function_runs_directly() {
     let queue = ReportsQueue::start(Mood::Takes).await;
-    for layer in [Layer::On, Layer::Run] {
+    for (layer, runtime) in [(Layer::On, RUNTIMES[0]), (Layer::Run, RUNTIMES[0]), (Layer::On, RUNTIMES[1])] {
         // A stranger that takes connections and never answers.
         let stranger = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = stranger.local_addr().expect("an address").port();
-        let mut sandbox = sandbox(Some(&queue), Options { layer, port, ..Options::default() }).await;
+        let mut sandbox = behind(runtime, Some(&queue), Options { layer, port, ..Options::default() }).await;
         assert_eq!(api(sandbox.invoke(&good()).await), sandbox.service.address);
         sandbox.wait_until_said(&format!("is off: port {port} is taken")).await;
         drop(stranger);
@@ -68,27 +76,31 @@ async fn if_the_port_is_taken_the_function_runs_directly() {
 
 #[tokio::test]
 async fn a_killed_witness_costs_one_attempt() {
-    let queue = ReportsQueue::start(Mood::Takes).await;
-    let mut sandbox = sandbox(Some(&queue), Options::default()).await;
-    let proxy = api(sandbox.invoke(&good()).await);
-    sandbox.extension.as_mut().expect("it runs").kill().await.expect("it ends");
-    // The runtime has lost Lambda, and ends.
-    assert!(matches!(sandbox.invoke(&good()).await, Ended::Exit(_)));
-    assert_eq!(api(sandbox.invoke(&good()).await), proxy);
-    sandbox.invoke(&bad()).await;
-    assert_eq!(queue.report().await.kind, ReportKind::Error);
+    for runtime in RUNTIMES {
+        let queue = ReportsQueue::start(Mood::Takes).await;
+        let mut sandbox = behind(runtime, Some(&queue), Options::default()).await;
+        let proxy = api(sandbox.invoke(&good()).await);
+        sandbox.extension.as_mut().expect("it runs").kill().await.expect("it ends");
+        // The runtime has lost Lambda, and ends.
+        assert!(matches!(sandbox.invoke(&good()).await, Ended::Exit(_)));
+        assert_eq!(api(sandbox.invoke(&good()).await), proxy);
+        sandbox.invoke(&bad()).await;
+        assert_eq!(queue.report().await.kind, ReportKind::Error);
+    }
 }
 
 #[tokio::test]
 async fn a_queue_that_hangs_is_waited_for_once() {
-    let queue = ReportsQueue::start(Mood::Hangs).await;
-    let mut sandbox = sandbox(Some(&queue), Options::default()).await;
-    for _ in 0..3 {
-        assert!(matches!(sandbox.invoke(&bad()).await, Ended::Posted(Posted::Error(_))));
+    for runtime in RUNTIMES {
+        let queue = ReportsQueue::start(Mood::Hangs).await;
+        let mut sandbox = behind(runtime, Some(&queue), Options::default()).await;
+        for _ in 0..3 {
+            assert!(matches!(sandbox.invoke(&bad()).await, Ended::Posted(Posted::Error(_))));
+        }
+        assert!(!api(sandbox.invoke(&good()).await).is_empty());
+        let said = sandbox.wait_until_said("cannot send reports").await;
+        assert_eq!((said.matches("dlo-witness:").count(), queue.calls()), (1, 1), "{said}");
     }
-    assert!(!api(sandbox.invoke(&good()).await).is_empty());
-    let said = sandbox.wait_until_said("cannot send reports").await;
-    assert_eq!((said.matches("dlo-witness:").count(), queue.calls()), (1, 1), "{said}");
 }
 
 #[tokio::test]
@@ -115,11 +127,14 @@ async fn a_queue_that_is_not_there_is_asked_once() {
 
 #[tokio::test]
 async fn without_telemetry_reports_lack_lines_and_nothing_else() {
-    let queue = ReportsQueue::start(Mood::Takes).await;
-    let mut sandbox = sandbox(Some(&queue), Options { refuses_telemetry: true, ..Options::default() }).await;
-    sandbox.invoke(&batch(&[json!({"do": "return"}), json!({"do": "ok"})])).await;
-    let report = queue.report().await;
-    assert_eq!((report.kind, report.messages.len(), report.logs.len()), (ReportKind::Partial, 1, 0));
+    for runtime in RUNTIMES {
+        let queue = ReportsQueue::start(Mood::Takes).await;
+        let options = Options { refuses_telemetry: true, ..Options::default() };
+        let mut sandbox = behind(runtime, Some(&queue), options).await;
+        sandbox.invoke(&batch(&[json!({"do": "return"}), json!({"do": "ok"})])).await;
+        let report = queue.report().await;
+        assert_eq!((report.kind, report.messages.len(), report.logs.len()), (ReportKind::Partial, 1, 0));
+    }
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ export const handle = async (event) => {
     }
     if (order.do === 'exit') process.exit(7);
   }
-  return { batchItemFailures: failed };
+  return failed.length > 0 ? { batchItemFailures: failed } : { api: process.env.AWS_LAMBDA_RUNTIME_API };
 };
 
 const { BatchProcessor, EventType, processPartialResponse } = createRequire(`${process.env.NODE_MODULES}/`)('@aws-lambda-powertools/batch');
