@@ -3,7 +3,7 @@
 use super::checks::{Contents, delivered_is_gone, store_is_consistent};
 use super::fixture::Fixture;
 use super::orders::number_of;
-use super::{receipts, run_intake, step};
+use super::{receipts, reports, run_intake, step};
 use domain::group::{GroupCounts, GroupState, Variant};
 use domain::id::{Actor, GroupId};
 use domain::letter::{Letter, LetterStateKind};
@@ -28,6 +28,7 @@ pub(super) async fn finishes(fixture: &mut Fixture) -> Result<(), String> {
             while run_intake(fixture).await + receipts::handle(fixture).await > 0 {}
             fixture.advance(Span::from_ms(1_000 + second));
         }
+        reports::look(fixture).await;
         let process = fixture.process();
         sweep::run(&process.office).await.map_err(|error| format!("sweep fails without faults: {error}"))?;
         fixture.checker.result()?;

@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod discards;
+mod letters;
 mod messages;
 mod replays;
 
@@ -67,6 +68,7 @@ struct Observed {
     taken_back: u64,
     orders: BTreeMap<u64, Content>,
     letters: BTreeMap<LetterId, Letter>,
+    reports: letters::Reports,
     entries: BTreeMap<Key, Entry>,
     intents: BTreeMap<Key, Intent>,
     replays: BTreeMap<ReplayId, Replay>,
@@ -139,7 +141,8 @@ impl Checker {
         let (replays, merges, confirmed) = (observed.replays.len() as u64, observed.merges, observed.confirmed);
         let (changed, print) = (observed.changed, observed.print.finish());
         let (discarded, taken_back) = (observed.discarded, observed.taken_back);
-        Summary { sends, changed, replays, merges, confirmed, discarded, taken_back, print, ..Summary::default() }
+        let (explained, left) = (observed.reports.explained, observed.reports.awaited.len() as u64);
+        Summary { sends, changed, replays, merges, confirmed, discarded, taken_back, explained, left, print, orders: 0 }
     }
 
     /// Returns how often a replay sent a letter to the main queue.
@@ -173,19 +176,6 @@ impl Observed {
         if self.log.len() > LOG_MAX {
             self.log.pop_front();
         }
-    }
-
-    fn letter(&mut self, letter: &Letter) {
-        let died_at = self.died_at.entry(letter.group.clone()).or_insert(letter.died_at);
-        *died_at = (*died_at).max(letter.died_at);
-        let original = number_of(&letter.content.body).and_then(|n| self.orders.get(&n));
-        if original != Some(&letter.content)
-            && !original.is_some_and(|original| may_be_transformed(original, letter, self.programs.values()))
-        {
-            self.report(format!("letter {} differs from its order: {:?}", letter.id, letter.content));
-        }
-        self.discard(letter);
-        self.letters.insert(letter.id.clone(), letter.clone());
     }
 
     /// Returns the content with which a replay must send a letter; `None` if its program fails on it.
@@ -367,6 +357,8 @@ impl Watch for Checker {
                     }
                 }
                 Write::Variant { variant, .. } => observed.variant(variant),
+                Write::Reports { kept, .. } => observed.kept_reports(kept, &self.main, now),
+                Write::Attached(attached) => observed.attached(attached),
                 _ => {}
             }
         }

@@ -4,7 +4,8 @@ mod mishaps;
 
 use super::checker::Checker;
 use super::forger::Forger;
-use super::{orders, receipts};
+use super::reports::Reporter;
+use super::{orders, receipts, reports};
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::message::{Content, DeadMessage};
@@ -66,6 +67,10 @@ pub struct Summary {
     pub discarded: u64,
     /// Discarded letters that are open again, because people took them back or they died again.
     pub taken_back: u64,
+    /// New letters that have their reason from a report.
+    pub explained: u64,
+    /// Messages that intake left in their queue once, for a late report.
+    pub left: u64,
     /// A hash of the checker's whole log: it differs between different runs.
     pub print: u64,
 }
@@ -80,6 +85,8 @@ impl std::ops::AddAssign for Summary {
         self.confirmed += other.confirmed;
         self.discarded += other.discarded;
         self.taken_back += other.taken_back;
+        self.explained += other.explained;
+        self.left += other.left;
         self.print = self.print.wrapping_add(other.print);
     }
 }
@@ -98,6 +105,7 @@ pub(super) struct Fixture {
     /// Whether the consumer sends receipts.
     pub sends_receipts: bool,
     pub forger: Forger,
+    pub reporter: Reporter,
     /// How often each order was processed.
     pub processed: BTreeMap<u64, u32>,
     pub version: u32,
@@ -130,7 +138,6 @@ impl Fixture {
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open_in_memory().expect("a store"));
         let checker = Arc::new(Checker::new(main.clone(), now.clone()));
         let metrics = Arc::new(SeriesMetrics::open_in_memory().expect("metrics"));
-        let alerts = Arc::new(LogAlerts::default());
         let rate = chance.below(60);
         let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::in_this_process()));
         let named = QueuePolicy::default().and([main.clone()], None);
@@ -143,7 +150,7 @@ impl Fixture {
                 store: Arc::new(FaultyStore { inner: store.clone(), faults: faults.clone() }),
                 queue: Arc::new(FaultyQueue { inner: queue.clone(), faults: faults.clone() }),
                 metrics: metrics.clone(),
-                alerts: alerts.clone(),
+                alerts: Arc::new(LogAlerts::default()),
                 payloads: Arc::new(office::port::NoPayloads),
                 logs: Arc::new(office::port::NoLogs),
                 policy: Arc::new(Policy { queues: named.clone(), ..policy() }),
@@ -159,7 +166,7 @@ impl Fixture {
             };
             Process { name, office, faults, skew, usual_skew }
         });
-        let clocks_jump = chance.below(4) == 0;
+        let (clocks_jump, reporter) = (chance.below(4) == 0, Reporter::new(&mut chance));
         Self {
             seed,
             chance,
@@ -172,6 +179,7 @@ impl Fixture {
             receipts,
             sends_receipts,
             forger: Forger::default(),
+            reporter,
             processed: BTreeMap::new(),
             version: 1,
             calm: false,
@@ -267,7 +275,9 @@ impl Fixture {
             return;
         }
         let max = 1 + self.chance.below(BATCH_ENTRIES_MAX);
-        for message in self.queue.receive(&self.main, max, Span::ZERO, None).await.unwrap_or_default() {
+        let received = self.queue.receive(&self.main, max, Span::ZERO, None).await.unwrap_or_default();
+        let batch: Vec<_> = received.iter().map(|message| message.message_id.clone()).collect();
+        for message in received {
             let Some(n) = orders::number_of(&message.content.body) else {
                 self.checker.report(format!("a message on the main queue is not an order: {:?}", message.content.body));
                 continue;
@@ -278,9 +288,13 @@ impl Fixture {
             let repaired = n.is_multiple_of(2) && message.content.body.contains("\"changed\"");
             let error = orders::fails(self.seed, n, self.version).filter(|_| self.version != FINAL && !repaired);
             match error {
-                None => *self.processed.entry(n).or_default() += 1,
+                None => {
+                    *self.processed.entry(n).or_default() += 1;
+                    reports::succeeded(self, &message).await;
+                }
                 Some(error) => {
                     receipts::forge(self, &message).await;
+                    reports::failed(self, &message, &batch, error).await;
                     let silent = self.chance.below(5) == 0;
                     let stamped = orders::stamped((self.seed, &self.main), &message, error, self.version, self.now());
                     match stamped {

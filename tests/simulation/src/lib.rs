@@ -16,6 +16,7 @@ mod orders;
 mod people;
 mod programs;
 mod receipts;
+mod reports;
 
 pub use fixture::Summary;
 
@@ -92,7 +93,10 @@ async fn next_event(fixture: &mut Fixture) {
             let count = 1 + fixture.chance.below(8) as u64;
             fixture.place(count).await;
         }
-        98 => forger::act(fixture).await,
+        98 => {
+            forger::act(fixture).await;
+            reports::look(fixture).await;
+        }
         99 if fixture.clocks_jump => fixture.jump(),
         _ => {}
     }
@@ -113,6 +117,7 @@ async fn run_intake(fixture: &mut Fixture) -> usize {
         messages.extend(messages.first().cloned());
     }
     let first = fixture.process();
+    fixture.checker.intake(&messages, &first.office.policy, fixture.calm);
     let mut reports = Vec::new();
     if fixture.chance.below(6) == 0 {
         let second = fixture.other(&first);
@@ -124,6 +129,7 @@ async fn run_intake(fixture: &mut Fixture) -> usize {
         let report = intake::keep(&first.office, messages).await;
         reports.extend((!first.faults.is_dead()).then_some(report));
     }
+    fixture.checker.left(reports.iter().flat_map(|report| report.awaited.iter().cloned()).collect());
     for report in reports {
         // A function that died has not answered: its messages become visible again.
         let stays = |id| report.failed.contains(id) || report.awaited.contains(id);

@@ -1,4 +1,5 @@
-//! Receipts of the consumer. In most runs it sends some; they are lost, doubled, delayed and forged on their way.
+//! Receipts of the consumer. In most runs it sends some; they are lost, doubled, delayed and forged on their way. Reports
+//! (`reports`) come on the same queue.
 
 use super::fixture::{Fixture, Process};
 use domain::id::MessageId;
@@ -7,6 +8,7 @@ use domain::marker::{MARKER_ATTRIBUTE, Marker};
 use domain::message::Content;
 use domain::replay::{RECEIPT_VERSION, Receipt};
 use domain::time::Span;
+use office::event;
 use office::replay::take_receipts;
 use queue::{Outgoing, Queue as _, Received};
 use std::collections::BTreeSet;
@@ -64,7 +66,7 @@ pub(super) async fn forge(fixture: &mut Fixture, message: &Received) {
         let another = MessageId::new(format!("not-{}", message.message_id));
         let forged = Receipt { message_id: another.clone(), ..receipt(fixture, message, &marker) };
         let process = fixture.process();
-        failed(&process, vec![(another, forged.print())]).await;
+        handed(&process, vec![(another, forged.print())]).await;
     }
 }
 
@@ -75,24 +77,31 @@ async fn send(fixture: &Fixture, receipt: &Receipt, delay_s: i64) {
     sent.into_iter().for_each(|sent| drop(sent.expect("a receipt is sent")));
 }
 
-/// Runs the handler of receipts on the visible ones; sometimes in two functions at once. Returns how many there were.
+/// Runs the handler of receipts and reports on the visible ones; sometimes in two functions at once. Returns how many
+/// there were.
 pub(super) async fn handle(fixture: &mut Fixture) -> usize {
     let received =
         fixture.queue.receive(&fixture.receipts, BATCH_ENTRIES_MAX, Span::ZERO, None).await.unwrap_or_default();
     if received.is_empty() {
         return 0;
     }
-    let messages: Vec<_> = received.iter().map(|r| (r.message_id.clone(), r.content.body.clone())).collect();
+    let mut messages = received.clone();
+    for message in &mut messages {
+        message.system.sender_id = Some(fixture.reporter.sender(&message.message_id).into());
+    }
     let first = fixture.process();
     let failed = if fixture.chance.below(6) == 0 {
         let second = fixture.other(&first);
-        tokio::join!(failed(&first, messages.clone()), failed(&second, messages)).0
+        tokio::join!(taken(&first, messages.clone()), taken(&second, messages)).0
     } else {
-        failed(&first, messages).await
+        taken(&first, messages).await
     };
     if let Some(failed) = failed {
-        let handled = received.iter().filter(|receipt| !failed.contains(&receipt.message_id));
-        let handles: Vec<_> = handled.map(|receipt| receipt.receipt_handle.clone()).collect();
+        // The queue's redrive policy takes away what never counts; what the office could not read comes again.
+        let is_done = |message: &&Received| {
+            !failed.contains(&message.message_id) || fixture.reporter.is_strange(&message.message_id)
+        };
+        let handles: Vec<_> = received.iter().filter(is_done).map(|message| message.receipt_handle.clone()).collect();
         if !handles.is_empty() {
             let _ = fixture.queue.delete_batch(&fixture.receipts, &handles).await;
         }
@@ -100,8 +109,13 @@ pub(super) async fn handle(fixture: &mut Fixture) -> usize {
     received.len()
 }
 
-/// Returns the failed messages; `None` if the process died and did not answer.
-async fn failed(process: &Process, messages: Vec<(MessageId, String)>) -> Option<BTreeSet<MessageId>> {
-    let failed = take_receipts(&process.office, messages).await;
+/// Handles messages of the receipts queue. Returns the failed ones; `None` if the process died and did not answer.
+async fn taken(process: &Process, messages: Vec<Received>) -> Option<BTreeSet<MessageId>> {
+    let failed = event::receipts(&process.office, messages).await;
     (!process.faults.is_dead()).then(|| failed.into_iter().collect())
+}
+
+/// Hands receipts to the office directly.
+async fn handed(process: &Process, receipts: Vec<(MessageId, String)>) {
+    take_receipts(&process.office, receipts).await;
 }

@@ -74,7 +74,7 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
     let count = seeds.end - seeds.start;
     let s = start.elapsed().as_secs_f64();
     println!(
-        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent ({} changed), {} confirmed, {} discarded ({} open again), {} fingerprints merged; print {:016x}",
+        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent ({} changed), {} confirmed, {} discarded ({} open again), {} fingerprints merged, {} letters explained by reports ({} left for one); print {:016x}",
         count as f64 / s,
         sum.orders,
         sum.replays,
@@ -84,6 +84,8 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
         sum.discarded,
         sum.taken_back,
         sum.merges,
+        sum.explained,
+        sum.left,
         sum.print
     );
     let mut failed = failed.into_inner().unwrap_or_default();
