@@ -149,7 +149,7 @@ impl Settler {
         };
         let found = domain::read::classify_failure(&read, None, &self.config.policy).classification;
         if failure.class == Class::Unknown || found.confidence.as_pct() >= RULE_PCT {
-            failure.class = found.class;
+            failure.class = found.firm_class();
         }
         found
     }

@@ -307,7 +307,7 @@ fn joined(ranges: Vec<TimeRange>, mut added: TimeRange) -> Vec<TimeRange> {
 /// because a log can be made to say anything.
 pub fn shown<'a>(search: Option<&'a LogSearch>, own: &'a Classification) -> &'a Classification {
     let found = search.and_then(|search| search.evidence.as_ref()?.classification.as_ref());
-    found.filter(|_| own.class == Class::Unknown).unwrap_or(own)
+    found.filter(|_| own.firm_class() == Class::Unknown).unwrap_or(own)
 }
 
 impl Finding {

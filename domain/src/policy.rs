@@ -23,7 +23,7 @@ use crate::id::{GroupId, QueueArn};
 use crate::impact::Severity;
 use crate::limits::{DELIVERED_KEPT_MIN, DISCARDED_KEPT_MIN};
 use crate::money::Money;
-use crate::reading::{Category, Class};
+use crate::reading::{Category, Class, Classification};
 use crate::time::Span;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -224,9 +224,10 @@ pub struct AutoApproval {
 }
 
 impl AutoApproval {
-    /// Whether the rule covers a group of this class and category.
-    pub fn covers(&self, class: Class, category: Category) -> bool {
-        self.classes.contains(&class) && (self.categories.is_empty() || self.categories.contains(&category))
+    /// Whether the rule covers a group of this class and category. A guess counts as unknown.
+    pub fn covers(&self, found: &Classification) -> bool {
+        self.classes.contains(&found.firm_class())
+            && (self.categories.is_empty() || self.categories.contains(&found.category))
     }
 
     /// Whether the rule may approve a plan of this many letters.

@@ -82,6 +82,9 @@ impl Confidence {
     }
 }
 
+/// The highest confidence of a guess, percent.
+pub const GUESS_PCT_MAX: u8 = 25;
+
 /// Class, category, confidence and reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -94,6 +97,16 @@ pub struct Classification {
     pub confidence: Confidence,
     /// The reason in words, for example `matched: PostgreSQL 40001, serialization failure`.
     pub reason: String,
+}
+
+impl Classification {
+    /// Returns the class, or unknown if it is only a guess: at most [`GUESS_PCT_MAX`] percent sure.
+    ///
+    /// People see a guess. Nothing is decided by it: no rule of the policy approves because of it, no consumer
+    /// dead-letters because of it, and what the logs say is shown instead.
+    pub fn firm_class(&self) -> Class {
+        if self.confidence.as_pct() <= GUESS_PCT_MAX { Class::Unknown } else { self.class }
+    }
 }
 
 /// The failure that a letter carries. Every part may be missing: a plain redrive carries no failure.

@@ -49,8 +49,7 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
     if fix.transform.is_some() {
         return Ok(None);
     }
-    let class = &facts.group.classification;
-    let covers = |rule: &&AutoApproval| rule.covers(class.class, class.category);
+    let covers = |rule: &&AutoApproval| rule.covers(&facts.group.classification);
     let Some(rule) = office.policy.auto_approvals.iter().find(covers) else { return Ok(None) };
     let actor = Actor::rule(&rule.name);
     if !would_open(office, &facts, rule, &actor).await? {

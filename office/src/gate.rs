@@ -192,7 +192,7 @@ pub(crate) async fn judge(
     };
     let facts = GateFacts {
         group: &group.id,
-        class: group.classification.class,
+        class: group.classification.firm_class(),
         fix,
         last_died_at: facts.counts.last_died_at.filter(|_| deaths_count),
         deployment: deployment.as_ref(),

@@ -124,7 +124,7 @@ pub fn classification(finding: &Finding, policy: &Policy) -> Option<Classificati
         return None;
     }
     let found = classify_failure(error, None, policy).classification;
-    (found.class != Class::Unknown).then(|| Classification {
+    (found.firm_class() != Class::Unknown).then(|| Classification {
         confidence: found.confidence.min(Confidence::from_pct(pct_max)),
         reason: format!("from the consumer's logs ({how}): {}", found.reason),
         ..found

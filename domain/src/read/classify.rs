@@ -14,6 +14,7 @@ mod names;
 mod network;
 mod order;
 mod tables;
+mod weights;
 
 use super::frames::Cause;
 use super::{Case, json};
@@ -27,6 +28,7 @@ pub use attempts::{after_replays, as_reported};
 use grams::{Grams, Slots};
 use tables::wording::{self, Wording};
 use tables::{Meaning, abroad, catalogue, kafka};
+pub use weights::words as weighed_words;
 
 /// The part of a message that is searched for wordings, bytes.
 const WORDING_BYTES_MAX: usize = 4 * 1024;
@@ -56,7 +58,10 @@ fn with_claim(case: Case<'_>, found: Option<Classification>) -> Classification {
         (None, Some(found)) => found,
         (None, None) => finding(Class::Unknown, Category::Unknown, 0, "no known pattern matched"),
         (Some(claim), Some(found)) if found.class == claim => {
-            Classification { reason: format!("{}; {} claims the same", found.reason, case.claimant), ..found }
+            let is_guess = found.firm_class() == Class::Unknown;
+            let confidence = if is_guess { Confidence::from_pct(CLAIM_PCT) } else { found.confidence };
+            let reason = format!("{}; {} claims the same", found.reason, case.claimant);
+            Classification { reason, confidence, ..found }
         }
         // The claim is wrong: `contradiction` says so.
         (Some(_), Some(found)) if known(&found) && !suggested(&found) => found,
@@ -120,7 +125,7 @@ fn word(class: Class) -> &'static str {
 }
 
 /// Walks the chain from the root outwards: the first link that is transient or permanent decides. A link of which only
-/// the form of its sentence is known decides where no other does.
+/// the form of its sentence is known decides where no other does, and weighed words only if nothing at all is known.
 fn by_tables(case: Case<'_>) -> Option<Classification> {
     let chain = chain(case);
     let last = chain.len().checked_sub(1)?;
@@ -135,7 +140,8 @@ fn by_tables(case: Case<'_>) -> Option<Classification> {
             _ => return Some(found),
         };
     }
-    guessed.or(undecided)
+    let weighed = || chain.iter().rev().find_map(|link| weights::find(&link.error_type, &link.message));
+    guessed.or(undecided).or_else(weighed)
 }
 
 /// The error itself, then its causes down to the root.

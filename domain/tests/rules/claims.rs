@@ -17,6 +17,8 @@ const DISPUTED: (&str, &str) = ("io.grpc.StatusRuntimeException", "INTERNAL: oop
 /// A class follows from a word of the type only.
 const SUGGESTED: (&str, &str) = ("orders::answer_is_lost", "not fixed yet");
 const STRANGE: (&str, &str) = ("", "the parrot is resting");
+/// A class is guessed from single words.
+const GUESSED: (&str, &str) = ("WarehouseError", "breaker of the warehouse socket");
 const NOTHING: (&str, &str) = ("", "");
 
 fn some(text: &str) -> Option<String> {
@@ -62,6 +64,9 @@ fn a_claim_never_overrules_a_table_that_contradicts_it() {
         (SUGGESTED, "{}", None, T, false, "the error type says \"lost\""),
         (SUGGESTED, "{}", Some(P), P, false, "the words alone suggest transient (the error type says \"lost\")"),
         (SUGGESTED, "{}", Some(T), T, false, "; the consumer's stamp claims the same"),
+        (GUESSED, "{}", None, T, false, "suggest transient"),
+        (GUESSED, "{}", Some(P), P, false, "suggest transient)"),
+        (GUESSED, "{}", Some(T), T, false, "; the consumer's stamp claims the same"),
         // Only here does the claim decide.
         (DISPUTED, "{}", None, U, false, ""),
         (DISPUTED, "{}", Some(T), T, false, ""),
@@ -80,7 +85,7 @@ fn a_claim_never_overrules_a_table_that_contradicts_it() {
         let known = claim.filter(|claim| *claim != U);
         assert_eq!(got.failure.stated_class, known, "the claim stays visible");
         let alone = diagnosis(*error, None, body).classification;
-        let expected = if alone.class == U && known.is_some() { 60 } else { alone.confidence.as_pct() };
+        let expected = if alone.firm_class() == U && known.is_some() { 60 } else { alone.confidence.as_pct() };
         assert_eq!(found.confidence.as_pct(), expected, "{error:?} {claim:?}");
         // A category that belongs to the other class says nothing.
         let fits = alone.class == U || found.class == alone.class;

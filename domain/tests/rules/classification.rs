@@ -39,7 +39,9 @@ fn documented_errors_are_classified() {
         let failure = Failure { error_type: some(error_type), message: some(message), ..Failure::default() };
         let got = classify_failure(&failure, None, &Policy::default()).classification;
         count += 1;
-        if got.class != *expected {
+        // A guess decides nothing, so it may be made where the sources disagree.
+        let class = if *expected == U { got.firm_class() } else { got.class };
+        if class != *expected {
             let list = if got.class == U { &mut open } else { &mut wrong };
             list.push(format!("{expected:?} read as {:?} ({}): {error_type} | {message}", got.class, got.reason));
         }

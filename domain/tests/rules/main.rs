@@ -23,3 +23,4 @@ mod stored_names;
 mod team_envelopes;
 mod unwrapping;
 mod watch;
+mod weights;

@@ -211,7 +211,7 @@ impl<'a> Return<'a> {
         }
         let cause = if same_group {
             ReturnCause::SameCause
-        } else if after.diagnosis.classification.class == Class::Transient {
+        } else if after.diagnosis.classification.firm_class() == Class::Transient {
             ReturnCause::Transient
         } else {
             ReturnCause::NewCause

@@ -30,12 +30,12 @@ const POISON_INSTANCES: u32 = 3;
 
 /// Limits a class to what the reports can show. A message that died with its batch needs no fix of its own, whatever
 /// the error of the other message was. Where the error is that of one of several messages, so is the class. An unknown
-/// error that the message met on several instances is permanent; a known one keeps its class, because an outage meets
+/// error, or one whose class is a guess, that the message met on several instances is permanent; a known one keeps its class, because an outage meets
 /// every instance too.
 pub fn as_reported(found: Classification, reported: &Reported) -> Classification {
     match reported.verdict {
         Verdict::Certain | Verdict::Strong => match reported.instances {
-            Some(instances) if instances >= POISON_INSTANCES && found.class == Class::Unknown => {
+            Some(instances) if instances >= POISON_INSTANCES && found.firm_class() == Class::Unknown => {
                 let reason = format!(
                     "poison: it failed with the same error on {instances} instances; the error alone is unknown ({})",
                     found.reason
