@@ -3,7 +3,7 @@
 use super::*;
 use crate::message::{Content, DeadMessage, SystemAttributes};
 use crate::policy::Policy;
-use crate::reading::Category;
+use crate::reading::{Category, Confidence, GUESS_PCT_MAX};
 use alloc::string::ToString;
 use alloc::vec;
 use proptest::prelude::*;
@@ -277,6 +277,10 @@ fn a_class_from_the_log_is_shown_only_where_the_letters_say_nothing() {
     assert_eq!(shown(Some(&search.clone().slim()), &of("Strange")).class, Class::Permanent);
     assert_eq!(shown(Some(&search), &of("ThrottlingException")).class, Class::Transient);
     assert_eq!(shown(None, &of("Strange")).class, Class::Unknown);
+    // A guess from the words alone gives way to the log.
+    let guess = Classification { confidence: Confidence::from_pct(GUESS_PCT_MAX), ..of("ThrottlingException") };
+    assert_eq!(shown(Some(&search), &guess).class, Class::Permanent);
+    assert_eq!(shown(None, &guess).class, Class::Transient);
     let stored = serde_json::to_string(&search).expect("a record is JSON");
     assert_eq!(serde_json::from_str::<LogSearch>(&stored).expect("a record is read"), search);
 }
