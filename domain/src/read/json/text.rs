@@ -2,9 +2,14 @@
 
 use alloc::borrow::Cow;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 const ONES: u64 = u64::from_le_bytes([0x01; 8]);
 const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
+
+/// As many bytes without an escape are copied one by one. In JSON inside JSON there is an escape every few bytes, and
+/// then a search and a copy of each piece cost more.
+const SHORT_RUN: usize = 8;
 
 /// Sets the high bit of each byte that equals `byte`. The lowest hit is always correct; higher ones may be wrong
 /// (Mycroft's test for a zero byte).
@@ -52,18 +57,36 @@ pub(super) fn unquoted(text: &str) -> Option<Cow<'_, str>> {
     if bytes[at] == b'"' {
         return Some(Cow::Borrowed(&inner[..at]));
     }
-    let mut out = String::with_capacity(inner.len());
-    let mut from = 0;
-    while bytes[at] == b'\\' {
-        out.push_str(&inner[from..at]);
-        let escape = &inner[at + 1..];
-        let (c, taken) = unescaped(escape)?;
-        out.push(c);
-        from = at + 1 + taken;
-        at = special(bytes, from)?;
+    let mut out = Vec::with_capacity(inner.len());
+    out.extend_from_slice(&bytes[..at]);
+    let mut run = 0;
+    loop {
+        match *bytes.get(at)? {
+            b'"' => return String::from_utf8(out).ok().map(Cow::Owned),
+            b'\\' => {
+                run = 0;
+                if let same @ (b'"' | b'\\' | b'/') = *bytes.get(at + 1)? {
+                    out.push(same);
+                    at += 2;
+                    continue;
+                }
+                let (c, taken) = unescaped(&inner[at + 1..])?;
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                at += 1 + taken;
+            }
+            byte => {
+                out.push(byte);
+                at += 1;
+                run += 1;
+                if run == SHORT_RUN {
+                    let end = special(bytes, at)?;
+                    out.extend_from_slice(&bytes[at..end]);
+                    at = end;
+                    run = 0;
+                }
+            }
+        }
     }
-    out.push_str(&inner[from..at]);
-    Some(Cow::Owned(out))
 }
 
 /// Whether a string literal says something: more than blanks. Copies nothing, and reads no further than to the first
