@@ -34,7 +34,33 @@ pub fn category(category: Category) -> &'static str {
     }
 }
 
-/// Returns the label of a classification: its class, or that nothing known was matched.
+/// Returns the label of a classification: its class, that it is a guess, or that nothing known was matched.
 pub fn classified(classification: &Classification) -> &'static str {
-    if classification.confidence.as_pct() == 0 { "Unclassified" } else { class(classification.class) }
+    let is_guess = classification.firm_class() == Class::Unknown;
+    match (classification.confidence.as_pct(), classification.class) {
+        (0, _) => "Unclassified",
+        (_, Class::Transient) if is_guess => "Transient (guess)",
+        (_, Class::Permanent) if is_guess => "Permanent (guess)",
+        (_, found) => class(found),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::String;
+    use domain::reading::Confidence;
+
+    #[test]
+    fn a_guess_is_called_one() {
+        let label = |class, pct| {
+            let confidence = Confidence::from_pct(pct);
+            classified(&Classification { class, category: Category::Unknown, confidence, reason: String::new() })
+        };
+        assert_eq!(label(Class::Permanent, 25), "Permanent (guess)");
+        assert_eq!(label(Class::Transient, 25), "Transient (guess)");
+        assert_eq!(label(Class::Permanent, 30), "Permanent");
+        assert_eq!(label(Class::Unknown, 20), "Unknown");
+        assert_eq!(label(Class::Unknown, 0), "Unclassified");
+    }
 }
