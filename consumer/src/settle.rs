@@ -139,7 +139,7 @@ impl Settler {
     }
 
     /// Sets the class by the office's own reader: a rule of the policy decides before the handler, the handler before
-    /// the reader's tables.
+    /// the reader's tables. The reader's guesses decide nothing.
     fn classify(&self, failure: &mut Failure) -> Classification {
         let read = reading::Failure {
             error_type: Some(failure.error_type.clone()),
