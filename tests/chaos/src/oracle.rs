@@ -4,6 +4,8 @@
 use crate::observer::{self, Event, Number, Placed, Record};
 use crate::office::Client;
 use anyhow::{Context, Result};
+use domain::id::ReplayId;
+use domain::replay::Block;
 use rusqlite::Connection;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,6 +147,26 @@ fn sum(ledger: &[Value], column: &str) -> u64 {
     ledger.iter().map(|wave| wave[column].as_u64().unwrap_or(0)).sum()
 }
 
+/// Reads the entries of all approved replays.
+fn entries(db: &Connection) -> Result<BTreeMap<(String, String), Entry>> {
+    let mut rows = db.prepare(
+        "SELECT b.replay, k.number, k.version, k.entries FROM block k JOIN book b ON b.key = k.book \
+         WHERE b.replay IN (SELECT id FROM replay)",
+    )?;
+    let mut rows = rows.query([])?;
+    let mut found = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let (replay, bytes) = (row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(3)?);
+        let block = Block::from_bytes(ReplayId::from(replay.as_str()), row.get(1)?, row.get(2)?, &bytes)?;
+        for entry in block.entries {
+            let outcome = entry.outcome.kind().as_str().to_owned();
+            let read = Entry { wave: entry.wave as usize, outcome, sends: entry.sends.into() };
+            found.insert((replay.clone(), entry.letter.as_str().to_owned()), read);
+        }
+    }
+    Ok(found)
+}
+
 impl Store {
     /// Reads the store of an office that is closed.
     pub fn read(folder: &Path) -> Result<Self> {
@@ -163,19 +185,7 @@ impl Store {
             })
         })?;
         let letters = letters.collect::<Result<Vec<_>, _>>().context("letters")?;
-        let mut rows = db.prepare(
-            "SELECT b.replay, e.letter, e.wave, e.outcome, e.sends FROM entry e JOIN book b ON b.key = e.book \
-             WHERE b.replay IN (SELECT id FROM replay)",
-        )?;
-        let entries = rows.query_map([], |row| {
-            let entry = Entry {
-                wave: row.get::<_, u32>(2)? as usize,
-                outcome: row.get(3)?,
-                sends: row.get::<_, u32>(4)?.into(),
-            };
-            Ok(((row.get(0)?, row.get(1)?), entry))
-        })?;
-        let entries = entries.collect::<Result<BTreeMap<_, _>, _>>().context("entries")?;
+        let entries = entries(&db).context("entries")?;
         let pairs = |sql: &str| -> Result<Vec<(String, Value)>> {
             let mut rows = db.prepare(sql)?;
             let rows = rows.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
