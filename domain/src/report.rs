@@ -25,6 +25,8 @@ use serde::{Deserialize, Serialize};
 pub const REPORT_VERSION: u8 = 1;
 /// The maximum size of one report, bytes. SQS bills 64 KiB as one request.
 pub const REPORT_BYTES_MAX: usize = 64 * 1024;
+/// The number of messages up to which a report's stack traces and log lines are kept, for each of them.
+pub const TEXTS_FOR_MESSAGES_MAX: usize = 100;
 /// The maximum number of log lines in a report: a stack trace and what led to it.
 pub const LOG_LINES_MAX: usize = 20;
 /// The maximum number of separate errors in a report: the largest batch of a FIFO queue, and the usual one of others.
@@ -212,12 +214,22 @@ impl Report {
     }
 
     /// Parses a report, and cuts what is longer than this code would write. Ignores unknown fields of later versions.
-    /// Returns `None` for any other text, and for a time of failure outside of the years 1970 to 9999.
+    /// Returns `None` for any other text, for more than [`REPORT_BYTES_MAX`], and for a time of failure outside of the years 1970 to 9999.
     pub fn parse(text: &str) -> Option<Self> {
-        text.trim_start().starts_with('{').then_some(())?;
+        (text.len() <= REPORT_BYTES_MAX && text.trim_start().starts_with('{')).then_some(())?;
         let report: Self = serde_json::from_str(text).ok()?;
         let is_dated = (0..=TIME_MS_MAX).contains(&report.failed_at.as_ms());
-        (report.v >= 1 && !report.request_id.is_empty() && is_dated).then(|| report.bounded())
+        (report.v >= 1 && !report.request_id.is_empty() && is_dated).then(|| report.bounded().without_repeated_texts())
+    }
+
+    /// Each message keeps what its report says. A report of many messages keeps no stack traces and log lines: otherwise, a
+    /// message of some kilobytes would become a thousand times as much in the store.
+    fn without_repeated_texts(mut self) -> Self {
+        if self.messages.len() > TEXTS_FOR_MESSAGES_MAX {
+            self.logs.clear();
+            self.error.iter_mut().chain(&mut self.errors).for_each(|error| error.stack = None);
+        }
+        self
     }
 
     /// Returns the number of messages of the batch.
