@@ -62,6 +62,8 @@ pub const WAVE_LETTERS_MAX: u64 = 250_000;
 pub const REPLAYS_MAX_MAX: u32 = 100;
 /// The longest wait in a policy: for quiet, between waves, or for a backlog. As long as SQS keeps a message.
 pub const POLICY_WAIT_MAX: Span = Span::from_days(14);
+/// The shortest time without input after which a policy may sign people out: a shorter one would end every session.
+pub const IDLE_MIN: Span = Span::from_mins(1);
 /// The shortest wait between alerts that a policy may choose: sweeps run once a minute.
 pub const ALERT_WAIT_MIN: Span = Span::from_mins(1);
 /// The most receives that a redrive policy may allow (SQS developer guide, `maxReceiveCount`).

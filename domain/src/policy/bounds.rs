@@ -3,9 +3,9 @@
 use super::links::why_not_a_pattern;
 use super::{AlertPolicy, Policy, StrategyRule};
 use crate::limits::{
-    ALERT_WAIT_MIN, CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, DISCARDED_KEPT_MIN, GROWTH_FACTOR_MAX, PACE_PER_S_MAX,
-    PAUSE_SHARE_PCT_MAX, PLAN_LETTERS_MAX, POLICY_WAIT_MAX, RECEIVES_MAX, REPLAYS_MAX_MAX, RETENTION_MAX,
-    RETENTION_MIN, STAGES_MAX, VISIBILITY_S_MAX, WAVE_LETTERS_MAX,
+    ALERT_WAIT_MIN, CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, DISCARDED_KEPT_MIN, GROWTH_FACTOR_MAX, IDLE_MIN,
+    PACE_PER_S_MAX, PAUSE_SHARE_PCT_MAX, PLAN_LETTERS_MAX, POLICY_WAIT_MAX, RECEIVES_MAX, REPLAYS_MAX_MAX,
+    RETENTION_MAX, RETENTION_MIN, STAGES_MAX, VISIBILITY_S_MAX, WAVE_LETTERS_MAX,
 };
 use crate::time::Span;
 use alloc::format;
@@ -109,6 +109,7 @@ impl Policy {
         if let Some(why) = self.links.trace.as_deref().and_then(why_not_a_pattern) {
             return Err(PolicyError::Link { setting: "links.trace", why });
         }
+        self.sign_in.idle_ms.map_or(Ok(()), |idle| span("sign_in.idle_ms", idle, IDLE_MIN, POLICY_WAIT_MAX))?;
         span("retention_ms", self.retention_ms, RETENTION_MIN, RETENTION_MAX)?;
         let discarded = |kept| span("discarded_kept_ms", kept, DISCARDED_KEPT_MIN, DELIVERED_KEPT_MAX);
         self.discarded_kept_ms.map_or(Ok(()), discarded)?;

@@ -143,12 +143,14 @@ pub fn warnings(before: &Policy, after: &Policy) -> Vec<String> {
 }
 
 /// Settings of which a lower value protects less, and what then happens.
-const WEAKER_IF_LOWER: [(&str, &str); 2] = [
+const WEAKER_IF_LOWER: [(&str, &str); 3] = [
+    ("replay.wave_delay_ms", "a wave follows sooner on the one before"),
     ("gate.quiet_ms", "a replay may start sooner after a fix"),
     ("replay.window_slack_ms", "letters are observed for a shorter time"),
 ];
 /// Settings of which a higher value protects less, and what then happens.
-const WEAKER_IF_HIGHER: [(&str, &str); 8] = [
+const WEAKER_IF_HIGHER: [(&str, &str); 9] = [
+    ("replay.pace_per_s", "more letters go out before a pause takes effect"),
     ("gate.replays_max", "a letter is replayed more often before it is quarantined"),
     ("replay.canary_pct", "canaries are larger"),
     ("replay.canary_letters_max", "canaries are larger"),
@@ -182,6 +184,12 @@ fn weakened(change: &PolicyChange) -> Option<String> {
         rule if rule.starts_with("message_types[") && READ_FROM.iter().any(|end| rule.ends_with(end)) => {
             Some(format!("{}: sums and deadlines may no longer be found in letters.", from_to()))
         }
+        // The first rule of a type decides, so another order is another rule.
+        "message_types" => Some(
+            "Rules of message types are added, removed or in another order: sums, deadlines and second people may no \
+             longer be found as before."
+                .into(),
+        ),
         _ => None,
     }
 }

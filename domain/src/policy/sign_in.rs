@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SignInPolicy {
-    /// After this time without input, the dashboard signs a person out, milliseconds; null for never. Default:
-    /// 30 minutes.
+    /// After this time without input, the dashboard signs a person out, milliseconds, 1 minute to 14 days; null for never.
+    /// Default: 30 minutes.
     pub idle_ms: Option<Span>,
     /// People whose tokens are refused at once, although they are still valid. None by default.
     pub revoked: Vec<Revoked>,
