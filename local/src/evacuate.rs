@@ -133,6 +133,11 @@ impl Run<'_> {
     async fn group(&mut self, group: &GroupId) -> Result<(), EvacuateError> {
         let letters = self.open_letters(group).await?;
         for ten in letters.chunks(BATCH_ENTRIES_MAX) {
+            // Somebody may have approved a replay since the last ten.
+            let detail: GroupDetail = self.office.call(Method::GET, &format!("groups/{group}"), None).await?;
+            if is_replaying(&detail.row.state) {
+                return Err(EvacuateError::Replaying(1));
+            }
             self.send(group, ten).await?;
         }
         Ok(())

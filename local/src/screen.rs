@@ -107,11 +107,17 @@ pub fn links_on_enter(links: Links) {
     });
 }
 
+/// The signal of a process whose file has reached the limit of `ulimit -f`; the same number on Linux and macOS.
+#[cfg(unix)]
+const SIGXFSZ: i32 = 25;
+
 /// Waits for Ctrl-C or, on Unix, for SIGTERM.
 pub async fn until_shutdown() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
+        // Whoever handles this signal gets an error instead of being ended: the log or a database may reach the limit.
+        let _handled_for_good = signal(SignalKind::from_raw(SIGXFSZ));
         if let Ok(mut terminate) = signal(SignalKind::terminate()) {
             tokio::select! {
                 _ = tokio::signal::ctrl_c() => {}
