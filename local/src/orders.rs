@@ -9,6 +9,7 @@ mod deadline;
 #[cfg(feature = "aws")]
 pub mod function;
 mod generate;
+mod ledger;
 mod order;
 mod payments;
 mod pricing;
@@ -21,6 +22,7 @@ mod tests;
 mod version;
 
 pub use generate::{Kind, Mix, generate};
+pub use ledger::LedgerError;
 pub use shared::{Depth, Status};
 pub use state::{State, StateError};
 pub use version::{UnknownVersion, Version};
@@ -33,6 +35,7 @@ use domain::id::QueueArn;
 use domain::impact::Severity;
 use domain::policy::MessageTypeRule;
 use domain::time::{Span, Timestamp};
+use ledger::Ledger;
 use payments::{PaymentClient, Payments};
 use queue::{EntryFailure, Queue, QueueError};
 use service::Service;
@@ -46,6 +49,8 @@ use tokio::time::MissedTickBehavior;
 
 /// The service's name on stamps and deployments.
 pub const SERVICE: &str = "orders";
+/// The file with the payments.
+pub const LEDGER: &str = "payments.db";
 /// The most orders in one burst: 200 batches, which take a second or two to send.
 pub const BURST_MAX: u32 = 2_000;
 /// How often changed counters are written: a kill loses those of one second at most.
@@ -78,7 +83,7 @@ pub struct OrdersConfig {
     pub seed: u64,
     /// How long the consumer waits for the payment service.
     pub payments_patience: Span,
-    /// The file for the state.
+    /// The file for the state. The ledger of the payment service, [`LEDGER`], is beside it.
     pub state_file: PathBuf,
     /// The clock.
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
@@ -113,6 +118,9 @@ pub enum OrdersError {
     /// The state file cannot be read.
     #[error(transparent)]
     State(#[from] StateError),
+    /// The ledger cannot be opened.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// The demo's payment service has no port.
     #[error("the demo's payment service found no free port on the loopback")]
     PaymentsPort(#[source] std::io::Error),
@@ -171,7 +179,8 @@ impl Orders {
         let (close, shutdown) = watch::channel(false);
         let (close_payments, payments_shutdown) = watch::channel(false);
         let shared = Arc::new(Shared::new(queue.clone(), config, state));
-        let (payments, address) = Payments::bind(shared.watch()).await.map_err(OrdersError::PaymentsPort)?;
+        let ledger = Ledger::open(&shared.config.state_file.with_file_name(LEDGER), shared.config.now.clone())?;
+        let (payments, address) = Payments::bind(shared.watch(), ledger).await.map_err(OrdersError::PaymentsPort)?;
         let patience = shared.config.payments_patience;
         let client = PaymentClient::new(address, patience).map_err(OrdersError::PaymentsClient)?;
 
@@ -203,6 +212,9 @@ fn consumer_config(shared: &Arc<Shared>) -> ConsumerConfig {
         wait: RECEIVE_WAIT,
         strategies: Strategies::new(Strategy { wait: Wait::Backoff(backoff), ..Strategy::default() }),
         message_type: service::message_type,
+        // The payment service pays an order once.
+        idempotent: |_| true,
+        idempotency_key: service::idempotency_key,
         receipts: config.receipts.clone(),
         now: config.now.clone(),
         on_outcome: Arc::new(move |_, outcome| counters.count(outcome)),

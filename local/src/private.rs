@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The databases of an office; their logs and marks have the same stem.
-const DATABASES: &[&str] = &["office", "queues", "metrics"];
+const DATABASES: &[&str] = &["office", "queues", "metrics", "payments"];
 /// The other files of an office.
 const OTHERS: &[&str] = &["lock", "running.json", "orders.json", "orders.json.new", "orders-py.log"];
 /// The folders in the folder of an office.

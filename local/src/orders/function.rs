@@ -3,7 +3,7 @@
 //! `SERVICE_VERSION` in the function's environment sets the version, so changing it is a deployment. With an unknown
 //! version the function does not start. The queue's own redrive policy then dead-letters its messages without a stamp.
 
-use super::service::{Service, message_type};
+use super::service::{Service, idempotency_key, message_type};
 use super::state::State;
 use super::version::Version;
 use super::{Kind, Mix, SERVICE, generate};
@@ -24,7 +24,8 @@ pub async fn run() -> Result<(), function::Error> {
     let main = QueueArn::new(settings::required("ORDERS_QUEUE")?);
     let receipts = settings::optional("ORDERS_RECEIPTS").map(QueueArn::new);
     let config = ConsumerConfig::new(main, SERVICE, move || version.to_string());
-    let config = ConsumerConfig { message_type, receipts, ..config };
+    // It has no payment service and changes nothing, so handling an order twice does no harm.
+    let config = ConsumerConfig { message_type, idempotency_key, idempotent: |_| true, receipts, ..config };
     let state = State { version, ..State::default() };
     let service = Service { state: Arc::new(move || state.clone()), now: config.now.clone(), payments: None };
     let queue = Arc::new(SqsQueue::new(&connect::from_env().await));

@@ -1,5 +1,6 @@
 //! The payment service that `orders` calls over HTTP on the loopback. While it is down, calls hang without an answer.
 
+use super::ledger::Ledger;
 use super::order::Order;
 use super::state::State;
 use axum::extract;
@@ -14,9 +15,10 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-/// The request of a payment.
+/// The request of a payment. The same key is paid once.
 #[derive(Debug, Serialize, Deserialize)]
 struct Charge {
+    key: String,
     order_id: String,
     #[serde(flatten)]
     money: Money,
@@ -29,11 +31,11 @@ pub(super) struct Payments {
 }
 
 impl Payments {
-    /// Binds a free port of the loopback. `state` decides whether the service answers.
-    pub(super) async fn bind(state: watch::Receiver<State>) -> std::io::Result<(Self, SocketAddr)> {
+    /// Binds a free port of the loopback. `state` decides whether the service answers, `ledger` records what it is paid.
+    pub(super) async fn bind(state: watch::Receiver<State>, ledger: Ledger) -> std::io::Result<(Self, SocketAddr)> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let router = Router::new().route("/charges", post(charge)).with_state(state);
+        let router = Router::new().route("/charges", post(charge)).with_state((state, ledger));
         Ok((Self { listener, router }, address))
     }
 
@@ -49,9 +51,14 @@ impl Payments {
 }
 
 /// Hangs while the service is down, like a database that waits for a lock, until the caller's timeout.
-async fn charge(mut state: extract::State<watch::Receiver<State>>, Json(charge): Json<Charge>) -> Json<Charge> {
+async fn charge(
+    extract::State((mut state, ledger)): extract::State<(watch::Receiver<State>, Ledger)>,
+    Json(charge): Json<Charge>,
+) -> Result<Json<Charge>, StatusCode> {
     let _ = state.wait_for(|state| state.payments_up).await;
-    Json(charge)
+    // Whether it is paid now or was before, the caller's order is paid.
+    let paid = ledger.pay(charge.key.clone(), charge.money).await;
+    paid.map(|_| Json(charge)).map_err(|_| StatusCode::SERVICE_UNAVAILABLE)
 }
 
 /// The payment service did not answer in time.
@@ -71,6 +78,8 @@ pub(super) enum PaymentError {
     Unreachable { source: reqwest::Error },
     #[error("payments answered {status}")]
     Refused { status: StatusCode },
+    #[error("payments failed with {status}")]
+    Failed { status: StatusCode },
 }
 
 /// A client of the payment service.
@@ -92,10 +101,11 @@ impl PaymentClient {
     /// Charges `amount` for an order; pays it back for a refund.
     pub(super) async fn charge(&self, order: &Order, amount: Decimal) -> Result<(), PaymentError> {
         let money = Money { amount, currency: order.total.currency };
-        let charge = Charge { order_id: order.order_id.clone(), money };
+        let charge = Charge { key: order.idempotency_key(), order_id: order.order_id.clone(), money };
         let response = self.http.post(&self.url).json(&charge).send().await.map_err(|error| self.fault(error))?;
         match response.status() {
             StatusCode::OK => Ok(()),
+            status if status.is_server_error() => Err(PaymentError::Failed { status }),
             status => Err(PaymentError::Refused { status }),
         }
     }

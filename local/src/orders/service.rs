@@ -45,7 +45,9 @@ impl Service {
         match payments.charge(order, price).await {
             Ok(()) => Ok(()),
             Err(PaymentError::Timeout(timeout)) => Err(timeout).transient(here!()),
-            Err(unreachable @ PaymentError::Unreachable { .. }) => Err(unreachable).transient(here!()),
+            Err(failed @ (PaymentError::Unreachable { .. } | PaymentError::Failed { .. })) => {
+                Err(failed).transient(here!())
+            }
             Err(refused) => Err(refused).permanent(here!()),
         }
     }
@@ -70,6 +72,11 @@ fn shipping(
 ) -> Result<Decimal, Failure> {
     let name = type_name_of_val(&pricing::shipping);
     guard(Class::Permanent, name, || pricing::shipping(version, order, products, now)).at(here!())
+}
+
+/// Returns the message's idempotency key; `None` if its body cannot be read.
+pub(super) fn idempotency_key(content: &Content) -> Option<String> {
+    serde_json::from_str::<Order>(&content.body).ok().map(|order| order.idempotency_key())
 }
 
 /// Returns the message's type from its attribute, which is readable even if the body is not.

@@ -207,6 +207,7 @@ async fn orders_pass_once_payments_are_back() {
     world.pass(Span::from_secs(30));
     assert_eq!(settled(&orders, 5).await.handled_count, 5);
     orders.shut_down().await;
+    assert_eq!(payments(&world), [1; 5]);
 }
 
 #[tokio::test]
@@ -338,4 +339,31 @@ fn about_fifteen_of_a_hundred_orders_are_bad() {
     let mut chance = super::chance::Chance::for_order(1, 1);
     let bad = (0..10_000).filter(|_| Mix::Usual.kind(&mut chance) != Kind::Good).count();
     assert!((1_300..1_700).contains(&bad), "{bad}");
+}
+
+/// Returns how often each key was paid.
+fn payments(world: &World) -> Vec<u64> {
+    let ledger = rusqlite::Connection::open(world.folder.path().join(super::LEDGER)).unwrap();
+    let mut rows = ledger.prepare("SELECT count(*) FROM payment GROUP BY key").unwrap();
+    rows.query_map([], |row| row.get::<_, i64>(0)).unwrap().map(|n| n.unwrap().cast_unsigned()).collect()
+}
+
+#[tokio::test]
+async fn an_order_that_is_delivered_twice_is_paid_once_and_says_so() {
+    let world = World::new().await;
+    let orders = world.start().await;
+    let now = Timestamp::from_ms(START_MS);
+    let placed: Vec<_> = (1..=5).map(|number| generate(&world.main, 1, number, Mix::Only(Kind::Good), now)).collect();
+    for _ in 0..3 {
+        world.queue.send_batch(&world.main, &placed).await.unwrap();
+    }
+    assert_eq!(settled(&orders, 15).await.handled_count, 15);
+    orders.place(1, Mix::Only(Kind::GiftCard)).await.unwrap();
+    settled(&orders, 16).await;
+    orders.shut_down().await;
+    assert_eq!(payments(&world), [1; 5]);
+    let dead = world.queue.peek(&world.dlq, 1).await.unwrap().remove(0);
+    let stamp = dead.content.attributes[FAILURE_ATTRIBUTE].as_text().unwrap();
+    assert!(stamp.contains(r#""idempotent":true"#), "{stamp}");
+    assert!(stamp.contains(r#""idempotency_key":"order.placed-ord_000001-"#), "{stamp}");
 }

@@ -5,4 +5,5 @@ mod folder;
 mod kill;
 mod links;
 mod log;
+mod paid;
 mod policy;
