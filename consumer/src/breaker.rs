@@ -3,8 +3,8 @@
 //! Closed: calls pass, failures are counted. Open: calls are refused. Half-open: one probe at a time passes; its result
 //! closes the circuit or opens it again. (Nygard, "Release It!"; Resilience4j's `CircuitBreaker`.)
 
+pub use domain::notice::CircuitState;
 use domain::time::{Span, Timestamp};
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The limits of a [`Breaker`].
@@ -40,25 +40,6 @@ impl Default for BreakerPolicy {
             call_max: Span::from_secs(30),
         }
     }
-}
-
-/// A circuit's state, as the stamp and the metrics show it.
-///
-/// ```
-/// use consumer::breaker::{Breaker, BreakerPolicy, CircuitState};
-/// use domain::time::Timestamp;
-///
-/// assert_eq!(Breaker::new(BreakerPolicy::default()).state(Timestamp::from_ms(0)), CircuitState::Closed);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CircuitState {
-    /// Calls pass.
-    Closed,
-    /// Calls are refused.
-    Open,
-    /// Single probes pass.
-    HalfOpen,
 }
 
 /// The permission for one call; give it back with [`Breaker::record`] or [`Breaker::cancel`].

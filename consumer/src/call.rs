@@ -1,10 +1,10 @@
 //! Calls to a queue: how long to wait between attempts, and how an error looks in the log.
 
 use crate::backoff::Backoff;
+use crate::clock::to_duration;
 use crate::config::ConsumerConfig;
 use domain::time::Span;
 use queue::QueueError;
-use std::time::Duration;
 
 const BACKOFF: Backoff = Backoff::new(Span::from_ms(100), Span::from_secs(2));
 
@@ -16,11 +16,6 @@ pub(crate) const ATTEMPTS_MAX: u32 = 6;
 pub(crate) async fn pause(config: &ConsumerConfig, attempt: u32) {
     let wait = BACKOFF.wait(attempt, Span::ZERO, (config.entropy)());
     tokio::time::sleep(to_duration(wait)).await;
-}
-
-/// Converts a span for the runtime; a negative span becomes zero.
-pub(crate) fn to_duration(span: Span) -> Duration {
-    Duration::from_millis(u64::try_from(span.as_ms()).unwrap_or(0))
 }
 
 /// Formats an error with its causes on one log line.

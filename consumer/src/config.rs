@@ -2,8 +2,10 @@
 
 use crate::attempts::{AttemptLog, InMemory};
 use crate::budget::BudgetPolicy;
+use crate::clock::{system_entropy, system_now};
 use crate::concurrency::AimdPolicy;
 use crate::decide::Reason;
+use crate::dependency::Dependency;
 use crate::failure::Failure;
 use crate::instance::Instance;
 use crate::strategy::Strategies;
@@ -13,7 +15,6 @@ use domain::policy::Policy;
 use domain::time::{Span, Timestamp};
 use queue::Received;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What happened to a received message.
 ///
@@ -122,13 +123,18 @@ pub struct ConsumerConfig {
     /// How long shutdown waits for running handlers. Then they are cancelled, and their messages become visible at
     /// once. Default: `None`, until they have finished.
     pub drain_max: Option<Span>,
-    /// Whether handling a message of this type twice does no harm. Told on stamps and receipts. Default: always false.
+    /// Whether handling a message of this type twice does no harm. Told on stamps, receipts and notices. Default: always
+    /// false.
     pub idempotent: fn(message_type: Option<&str>) -> bool,
     /// Returns the message's idempotency key for the stamp. Default: always `None`.
     pub idempotency_key: fn(&Content) -> Option<String>,
     /// The queue for receipts of handled messages that a replay had sent. With receipts the office knows at once that
-    /// a letter was processed; without, it waits for the end of the letter's window. Default: `None`.
+    /// a letter was processed; without, it waits for the end of the letter's window. Notices go there too: the states of
+    /// `dependencies`, and which types are `idempotent`. Default: `None`.
     pub receipts: Option<QueueArn>,
+    /// The dependencies that handlers call, at most [`CIRCUITS_MAX`](domain::notice::CIRCUITS_MAX). When a circuit opens
+    /// or closes, a notice tells the office. Default: none.
+    pub dependencies: Vec<Dependency>,
     /// Returns the message's type for the stamp. Default: always `None`; the office then derives the type from the body.
     pub message_type: fn(&Content) -> Option<String>,
     /// Returns the current time. Default: the system clock.
@@ -170,20 +176,11 @@ impl ConsumerConfig {
             idempotent: |_| false,
             idempotency_key: |_| None,
             receipts: None,
+            dependencies: Vec::new(),
             message_type: |_| None,
             now: Arc::new(system_now),
             entropy: Arc::new(system_entropy),
             on_outcome: Arc::new(|_, _| {}),
         }
     }
-}
-
-pub(crate) fn system_now() -> Timestamp {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_ms(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// Without random numbers from the system, waits half of the ceiling: jitter only spreads retries.
-pub(crate) fn system_entropy() -> u64 {
-    getrandom::u64().unwrap_or(u64::MAX / 2)
 }

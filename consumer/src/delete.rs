@@ -2,6 +2,7 @@
 
 use crate::call::{ATTEMPTS_MAX, chain, pause};
 use crate::config::ConsumerConfig;
+use crate::receipt::Said;
 use domain::id::MessageId;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::replay::Receipt;
@@ -23,7 +24,7 @@ pub(crate) async fn delete_all(
     config: Arc<ConsumerConfig>,
     queue: Arc<dyn Queue>,
     mut deletes: mpsc::Receiver<Delete>,
-    receipts: mpsc::Sender<Receipt>,
+    receipts: mpsc::Sender<Said>,
 ) {
     let mut batch = Vec::with_capacity(BATCH_ENTRIES_MAX);
     while deletes.recv_many(&mut batch, BATCH_ENTRIES_MAX).await > 0 {
@@ -34,7 +35,7 @@ pub(crate) async fn delete_all(
                     let (deleted, to_repeat) = split(std::mem::take(&mut batch), &results);
                     batch = to_repeat;
                     // The channel is full only if the receipts queue is out of order, which is logged there.
-                    deleted.into_iter().for_each(|receipt| drop(receipts.try_send(receipt)));
+                    deleted.into_iter().for_each(|receipt| drop(receipts.try_send(Said::Receipt(receipt))));
                 }
                 Err(error) => {
                     tracing::warn!(queue = %config.queue, attempt, error = chain(&error), "deleting messages failed");

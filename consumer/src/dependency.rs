@@ -2,8 +2,8 @@
 
 use crate::breaker::{Breaker, BreakerPolicy, CircuitState, Permit, Refused};
 use crate::budget::{Budget, BudgetPolicy, BudgetUsage};
-use crate::call::to_duration;
-use crate::config::system_now;
+use crate::clock::system_now;
+use crate::clock::to_duration;
 use crate::failure::{CircuitNote, Failure};
 use crate::stop::Stop;
 use domain::reading::Class;

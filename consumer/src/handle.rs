@@ -1,7 +1,8 @@
 //! The handler, and how it runs on one message: time limit, heartbeat, panics, shutdown.
 
-use crate::call::{chain, to_duration};
+use crate::call::chain;
 use crate::case::{Case, since};
+use crate::clock::to_duration;
 use crate::config::ConsumerConfig;
 use crate::expiry::expired;
 use crate::failure::Failure;

@@ -10,8 +10,8 @@
 //!   carries its error;
 //! * dead-letters at once what has failed on three different instances, and unhandled what is past its time to live;
 //! * treats a panic as a failure of that message; the loop keeps running;
-//! * sends a receipt to the Dead Letter Office for each handled message that a replay had sent, if
-//!   [`ConsumerConfig::receipts`] names a queue.
+//! * sends a receipt to the Dead Letter Office for each handled message that a replay had sent, and notices of its
+//!   circuits, if [`ConsumerConfig::receipts`] names a queue.
 //!
 //! On AWS Lambda the event source mapping receives and deletes; use [`Consumer::handle_batch`] there, or
 //! `Consumer::handle_event` of the feature `lambda`. `queue::sqs::SqsQueue` of the feature `sqs` is SQS.
@@ -73,6 +73,7 @@ pub mod breaker;
 pub mod budget;
 mod call;
 mod case;
+mod clock;
 pub mod concurrency;
 mod config;
 mod decide;
@@ -91,6 +92,7 @@ pub mod lambda;
 pub mod layer;
 #[cfg(feature = "metrics")]
 pub mod measure;
+mod notice;
 pub mod once;
 mod panic;
 #[cfg(feature = "postgres")]

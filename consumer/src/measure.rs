@@ -16,7 +16,7 @@
 
 use crate::breaker::CircuitState;
 use crate::budget::BudgetUsage;
-use crate::config::Outcome;
+use crate::decide::Reason;
 use domain::time::Span;
 
 const MESSAGES: &str = "consumer_messages_total";
@@ -24,11 +24,11 @@ const DEAD_LETTERS: &str = "consumer_dead_letters_total";
 const HANDLER_SECONDS: &str = "consumer_handler_seconds";
 const CONCURRENCY: &str = "consumer_concurrency_limit";
 
-/// Counts a settled message.
-pub(crate) fn settled(consumer: &str, outcome: &Outcome, concurrency: usize) {
+/// Counts a settled message by the name of its outcome, and a dead letter by its reason.
+pub(crate) fn settled(consumer: &str, outcome: &'static str, dead: Option<Reason>, concurrency: usize) {
     let consumer = consumer.to_owned();
-    metrics::counter!(MESSAGES, "consumer" => consumer.clone(), "outcome" => outcome.name()).increment(1);
-    if let Outcome::DeadLettered { reason, .. } = outcome {
+    metrics::counter!(MESSAGES, "consumer" => consumer.clone(), "outcome" => outcome).increment(1);
+    if let Some(reason) = dead {
         metrics::counter!(DEAD_LETTERS, "consumer" => consumer.clone(), "reason" => reason.name()).increment(1);
     }
     metrics::gauge!(CONCURRENCY, "consumer" => consumer).set(concurrency as f64);
@@ -57,8 +57,6 @@ pub(crate) fn dependency(name: &str, state: CircuitState, usage: &BudgetUsage) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decide::Reason;
-    use crate::failure::Failure;
     use metrics::{
         Counter, CounterFn, Gauge, GaugeFn, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
     };
@@ -127,8 +125,7 @@ mod tests {
     fn names_and_labels_are_those_of_the_table() {
         let noting = Noting::default();
         metrics::with_local_recorder(&noting, || {
-            let failure = Failure::transient("T", "m");
-            settled("orders", &Outcome::DeadLettered { failure, reason: Reason::BudgetExhausted }, 4);
+            settled("orders", "dead-lettered", Some(Reason::BudgetExhausted), 4);
             let usage = BudgetUsage { requests: 40, retries: 4, retries_left: 0 };
             dependency("payments", CircuitState::Open, &usage);
         });

@@ -8,7 +8,7 @@
 //! lease's time limit. Where the work is in the same database, let both be one transaction instead:
 //! `insert_once` of the features `sqlite` and `postgres`. Where it is a call to another service, pass the key on to it.
 
-use crate::config::system_now;
+use crate::clock::system_now;
 use crate::failure::Failure;
 use async_trait::async_trait;
 use domain::time::{Span, Timestamp};
@@ -215,7 +215,7 @@ impl Once {
         if key.contains('\0') {
             return Err(Failure::permanent("consumer::once::KeyText", "an idempotency key contains no NUL character"));
         }
-        let token = format!("{:016x}", crate::config::system_entropy());
+        let token = format!("{:016x}", crate::clock::system_entropy());
         let now = (self.now)();
         let (until, expires_at) = (now.plus(self.lease_max), now.plus(ttl.max(self.lease_max)));
         let leasing = Leasing { key, token: &token, now, until, expires_at };

@@ -11,18 +11,25 @@ use crate::config::ConsumerConfig;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::marker::MARKER_ATTRIBUTE;
 use domain::message::Content;
+use domain::notice::Notice;
 use domain::replay::{RECEIPT_VERSION, Receipt};
 use queue::{Outgoing, Queue};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// The most receipts that may wait to be sent. More means that the receipts queue is out of order; they are dropped.
+/// The most receipts and notices that may wait to be sent. More means that the receipts queue is out of order; they are dropped.
 pub(crate) const WAITING_MAX: usize = 1_000;
 /// Attempts at one call.
 const ATTEMPTS_MAX: u32 = 2;
 /// How long a consumer that shuts down, or a Lambda batch that ends, waits for unsent receipts.
 pub(crate) const FLUSH_MAX: Duration = Duration::from_secs(3);
+
+/// What a consumer tells the office.
+pub(crate) enum Said {
+    Receipt(Receipt),
+    Notice(Notice),
+}
 
 /// Returns the receipt for a processed message; `None` if no receipts queue is configured or no replay sent the message.
 pub(crate) fn for_case(config: &ConsumerConfig, case: &Case, message_type: Option<&str>) -> Option<Receipt> {
@@ -40,24 +47,20 @@ pub(crate) fn for_case(config: &ConsumerConfig, case: &Case, message_type: Optio
     receipt.sending().map(|_| receipt)
 }
 
-/// Sends receipts until the channel closes, in batches of whatever is waiting: a call for ten costs as much as a call for
+/// Sends receipts and notices until the channel closes, in batches of whatever is waiting: a call for ten costs as much as a call for
 /// one.
-pub(crate) async fn send_all(
-    config: Arc<ConsumerConfig>,
-    queue: Arc<dyn Queue>,
-    mut receipts: mpsc::Receiver<Receipt>,
-) {
+pub(crate) async fn send_all(config: Arc<ConsumerConfig>, queue: Arc<dyn Queue>, mut statements: mpsc::Receiver<Said>) {
     let mut batch = Vec::with_capacity(BATCH_ENTRIES_MAX);
-    while receipts.recv_many(&mut batch, BATCH_ENTRIES_MAX).await > 0 {
+    while statements.recv_many(&mut batch, BATCH_ENTRIES_MAX).await > 0 {
         send(&config, &*queue, &batch).await;
         batch.clear();
     }
 }
 
-/// Sends up to ten receipts. Gives up on those that the queue refuses.
-pub(crate) async fn send(config: &ConsumerConfig, queue: &dyn Queue, receipts: &[Receipt]) {
+/// Sends up to ten receipts and notices. Gives up on those that the queue refuses.
+pub(crate) async fn send(config: &ConsumerConfig, queue: &dyn Queue, said: &[Said]) {
     let Some(to) = &config.receipts else { return };
-    let mut unsent: Vec<Outgoing> = receipts.iter().map(outgoing).collect();
+    let mut unsent: Vec<Outgoing> = said.iter().map(outgoing).collect();
     for attempt in 1..=ATTEMPTS_MAX {
         match queue.send_batch(to, &unsent).await {
             Ok(results) => {
@@ -66,7 +69,7 @@ pub(crate) async fn send(config: &ConsumerConfig, queue: &dyn Queue, receipts: &
                 unsent = unsent.into_iter().zip(retryable).filter(|(_, retry)| *retry).map(|(one, _)| one).collect();
             }
             Err(error) => {
-                tracing::warn!(queue = %to, attempt, error = chain(&error), "sending receipts failed");
+                tracing::warn!(queue = %to, attempt, error = chain(&error), "sending receipts or notices failed");
             }
         }
         if unsent.is_empty() {
@@ -76,9 +79,13 @@ pub(crate) async fn send(config: &ConsumerConfig, queue: &dyn Queue, receipts: &
             pause(config, attempt).await;
         }
     }
-    tracing::warn!(queue = %to, count = unsent.len(), "gave up on receipts; the office waits for the letters' windows instead");
+    tracing::warn!(queue = %to, count = unsent.len(), "gave up on receipts or notices; the office waits for the letters' windows instead");
 }
 
-fn outgoing(receipt: &Receipt) -> Outgoing {
-    Outgoing { content: Content { body: receipt.print(), ..Content::default() }, ..Outgoing::default() }
+fn outgoing(said: &Said) -> Outgoing {
+    let body = match said {
+        Said::Receipt(receipt) => receipt.print(),
+        Said::Notice(notice) => notice.print(),
+    };
+    Outgoing { content: Content { body, ..Content::default() }, ..Outgoing::default() }
 }

@@ -4,9 +4,9 @@
 //! For waits of milliseconds to seconds. A message that must wait longer goes back to its queue, where a wait costs
 //! nothing and survives a crash: that is what [`Consumer`](crate::Consumer) does with a failed message.
 
-use crate::call::to_duration;
 use crate::case::since;
-use crate::config::system_entropy;
+use crate::clock::system_entropy;
+use crate::clock::to_duration;
 use crate::dependency::Dependency;
 use crate::failure::Failure;
 use domain::reading::Class;

@@ -1,15 +1,15 @@
 //! The consumer's loop: receive, handle, settle, until shutdown.
 
-use crate::call::{chain, pause, to_duration};
+use crate::call::{chain, pause};
 use crate::case::Case;
+use crate::clock::to_duration;
 use crate::config::ConsumerConfig;
 use crate::delete::{Delete, delete_all};
 use crate::handle::{Handler, handle};
-use crate::receipt::{self, FLUSH_MAX, WAITING_MAX};
+use crate::receipt::{self, FLUSH_MAX, Said, WAITING_MAX};
 use crate::settle::{Load, Settler};
 use domain::id::MessageId;
 use domain::limits::BATCH_ENTRIES_MAX;
-use domain::replay::Receipt;
 use queue::{Queue, QueueAttributes, QueueError, Received};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -64,8 +64,8 @@ impl Consumer {
         let (deletes, to_delete) = mpsc::channel(self.config.concurrency.max(BATCH_ENTRIES_MAX));
         let (receipts, to_send) = mpsc::channel(WAITING_MAX);
         let mut sender = tokio::spawn(receipt::send_all(self.config.clone(), self.queue.clone(), to_send));
-        let deleter = tokio::spawn(delete_all(self.config.clone(), self.queue.clone(), to_delete, receipts));
-        let settler = Arc::new(self.settler(deletes));
+        let deleter = tokio::spawn(delete_all(self.config.clone(), self.queue.clone(), to_delete, receipts.clone()));
+        let settler = Arc::new(self.settler(deletes, receipts));
         let (cancel, _) = watch::channel(false);
         let mut rounds = Rounds { consumer: &self, settler, cancel, working: JoinSet::new(), attributes: None };
         let mut failures = 0;
@@ -103,8 +103,8 @@ impl Consumer {
 }
 
 impl Consumer {
-    fn settler(&self, deletes: mpsc::Sender<Delete>) -> Settler {
-        Settler { config: self.config.clone(), queue: self.queue.clone(), deletes, load: self.load.clone() }
+    fn settler(&self, deletes: mpsc::Sender<Delete>, said: mpsc::Sender<Said>) -> Settler {
+        Settler { config: self.config.clone(), queue: self.queue.clone(), deletes, said, load: self.load.clone() }
     }
 
     /// Handles messages that another process receives and deletes, such as Lambda's event source mapping. Settles
@@ -128,7 +128,8 @@ impl Consumer {
         let attributes = self.queue.attributes(&self.config.queue).await?;
         let at_a_time = if attributes.fifo { 1 } else { self.load.concurrency(&self.config) };
         let (deletes, mut to_delete) = mpsc::channel(messages.len().max(1));
-        let settler = Arc::new(self.settler(deletes));
+        let (said, mut noticed) = mpsc::channel(BATCH_ENTRIES_MAX);
+        let settler = Arc::new(self.settler(deletes, said));
         let (_never, cancel) = watch::channel(false);
         let mut working = JoinSet::new();
         let ids: Vec<MessageId> = messages.iter().map(|received| received.message_id.clone()).collect();
@@ -161,8 +162,10 @@ impl Consumer {
         while working.join_next().await.is_some() {}
         settle(&mut settled);
         let send_receipts = async {
-            let receipts: Vec<Receipt> = settled.values().flatten().cloned().collect();
-            for batch in receipts.chunks(BATCH_ENTRIES_MAX) {
+            let receipts = settled.values().flatten().cloned().map(Said::Receipt);
+            let notices = std::iter::from_fn(|| noticed.try_recv().ok());
+            let said: Vec<Said> = receipts.chain(notices).collect();
+            for batch in said.chunks(BATCH_ENTRIES_MAX) {
                 receipt::send(&self.config, &*self.queue, batch).await;
             }
         };

@@ -12,7 +12,8 @@ use crate::config::{ConsumerConfig, Outcome};
 use crate::decide::{Decision, Failed, Reason, decide};
 use crate::delete::Delete;
 use crate::failure::Failure;
-use crate::receipt;
+use crate::notice::Notices;
+use crate::receipt::{self, Said};
 use crate::stamp::{Stamping, stamped};
 use crate::stop::Stop;
 use crate::strategy::Strategy;
@@ -33,6 +34,7 @@ pub(crate) struct Settler {
     pub config: Arc<ConsumerConfig>,
     pub queue: Arc<dyn Queue>,
     pub deletes: mpsc::Sender<Delete>,
+    pub said: mpsc::Sender<Said>,
     pub load: Arc<Load>,
 }
 
@@ -40,12 +42,14 @@ pub(crate) struct Settler {
 pub(crate) struct Load {
     pub limit: Option<Mutex<Aimd>>,
     pub budget: Option<Mutex<Budget>>,
+    pub notices: Notices,
 }
 
 impl Load {
     pub(crate) fn new(config: &ConsumerConfig) -> Self {
         let limit = config.adaptive.map(|policy| Mutex::new(Aimd::new(policy, config.concurrency)));
-        Self { limit, budget: config.retry_budget.map(|policy| Mutex::new(Budget::new(policy))) }
+        let budget = config.retry_budget.map(|policy| Mutex::new(Budget::new(policy)));
+        Self { limit, budget, notices: Notices::default() }
     }
 
     /// Returns how many messages may be handled at once.
@@ -78,6 +82,7 @@ impl Settler {
 
     pub(crate) async fn succeeded(&self, case: &Case, message_type: Option<&str>) {
         self.load.learn(None);
+        self.notice(message_type);
         self.delete(&case.received, receipt::for_case(&self.config, case, message_type)).await;
         if case.receive_count() > 1 {
             self.forget(&case.received).await;
@@ -100,6 +105,7 @@ impl Settler {
         let config = &self.config;
         let found = self.classify(&mut failure);
         self.load.learn(Some(failure.class).filter(|_| !expired));
+        self.notice(message_type);
         let failed_at = (config.now)();
         let mut history = self.history(&case.received).await;
         history.push(Attempt::new(&failure, failed_at, &config.instance.instance));
@@ -154,6 +160,12 @@ impl Settler {
         found
     }
 
+    /// Tells the office what it does not know yet, if there is room to.
+    fn notice(&self, message_type: Option<&str>) {
+        let send = |notice| self.said.try_send(Said::Notice(notice)).is_ok();
+        self.load.notices.tell(&self.config, message_type, send);
+    }
+
     /// Takes a token of the retry budget, if there is one.
     fn may_retry(&self) -> bool {
         self.load.budget.as_ref().is_none_or(|budget| locked(budget).withdraw((self.config.now)()))
@@ -173,7 +185,14 @@ impl Settler {
 
     fn tell(&self, case: &Case, outcome: &Outcome) {
         #[cfg(feature = "metrics")]
-        crate::measure::settled(&self.config.consumer, outcome, self.load.concurrency(&self.config));
+        {
+            let dead = match outcome {
+                Outcome::DeadLettered { reason, .. } => Some(*reason),
+                _ => None,
+            };
+            let concurrency = self.load.concurrency(&self.config);
+            crate::measure::settled(&self.config.consumer, outcome.name(), dead, concurrency);
+        }
         (self.config.on_outcome)(&case.received, outcome);
     }
 

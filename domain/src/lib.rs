@@ -34,6 +34,7 @@ pub mod merge;
 pub mod message;
 pub mod metric;
 pub mod money;
+pub mod notice;
 pub mod person;
 pub mod policy;
 pub mod read;

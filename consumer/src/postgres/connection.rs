@@ -117,7 +117,7 @@ impl PostgresStore {
         let mut attempt = 1;
         loop {
             let called = async { call(self.client().await?).await };
-            let error = match tokio::time::timeout(crate::call::to_duration(CALL_MAX), called).await {
+            let error = match tokio::time::timeout(crate::clock::to_duration(CALL_MAX), called).await {
                 Ok(Ok(value)) => return Ok(value),
                 Ok(Err(error)) if !is_lost(&error) => return Err(error.into()),
                 Ok(Err(error)) => DatabaseError::Failed(error),
