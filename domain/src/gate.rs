@@ -2,8 +2,11 @@
 //!
 //! The server evaluates the gate from the store at every approval, at every resumption and before each wave.
 
+mod consumers;
 mod judge;
+mod judgement;
 
+pub use consumers::{ConsumerFacts, Repeat, Repeatable};
 pub use judge::{ONE_MACHINE, effective_at};
 
 use crate::deployment::Deployment;
@@ -37,6 +40,8 @@ pub enum ConditionKind {
     DryRun,
     /// For transient groups: the dependency has recovered.
     DependencyHealthy,
+    /// For letters with money: handling them twice does no harm.
+    SafeToRepeat,
     /// Some letters can be sent: not truncated, not expired, below the cap on replays.
     LettersReplayable,
     /// The main queue exists, has the same type and grants access.
@@ -48,12 +53,13 @@ pub enum ConditionKind {
 
 impl ConditionKind {
     /// All conditions, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::FixDeclared,
         Self::FixIsLive,
         Self::Quiet,
         Self::DryRun,
         Self::DependencyHealthy,
+        Self::SafeToRepeat,
         Self::LettersReplayable,
         Self::QueueReady,
         Self::Approval,
@@ -67,6 +73,7 @@ impl ConditionKind {
             Self::Quiet => "Quiet since the fix",
             Self::DryRun => "Dry run",
             Self::DependencyHealthy => "Dependency healthy",
+            Self::SafeToRepeat => "Safe to repeat",
             Self::LettersReplayable => "Letters can be replayed",
             Self::QueueReady => "Main queue ready",
             Self::Approval => "Approval",
@@ -76,7 +83,7 @@ impl ConditionKind {
     /// Whether a person with the right may waive it with a reason. Excludes what makes a replay possible at all, and
     /// the approval itself.
     pub fn is_waivable(self) -> bool {
-        matches!(self, Self::FixIsLive | Self::Quiet | Self::DependencyHealthy)
+        matches!(self, Self::FixIsLive | Self::Quiet | Self::DependencyHealthy | Self::SafeToRepeat)
     }
 }
 
@@ -231,6 +238,8 @@ pub struct GateFacts<'a> {
     pub filter: &'a LetterFilter,
     /// The latest deployment of the group's consumer, if one was reported.
     pub deployment: Option<&'a Deployment>,
+    /// What the group's consumers and the policy say.
+    pub consumers: ConsumerFacts<'a>,
     /// The letters that would be sent.
     pub letters: &'a Tally,
     /// Letters of the group that are not included, with number and reason, in words.
@@ -251,7 +260,7 @@ pub struct GateFacts<'a> {
 ///
 /// ```
 /// use domain::filter::LetterFilter;
-/// use domain::gate::{ConditionKind, GateFacts, QueueFact, evaluate};
+/// use domain::gate::{ConditionKind, ConsumerFacts, GateFacts, QueueFact, evaluate};
 /// use domain::group::Tally;
 /// use domain::policy::GatePolicy;
 /// use domain::reading::Class;
@@ -265,6 +274,7 @@ pub struct GateFacts<'a> {
 ///     dry_run: None,
 ///     filter: &LetterFilter::default(),
 ///     deployment: None,
+///     consumers: ConsumerFacts::default(),
 ///     letters: &Tally { letters: 3, ..Tally::default() },
 ///     left_out: &[],
 ///     unchecked: &[],
@@ -283,6 +293,7 @@ pub fn evaluate(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> G
         .into_iter()
         .filter(|kind| match kind {
             ConditionKind::DependencyHealthy => facts.class == Class::Transient,
+            ConditionKind::SafeToRepeat => !facts.letters.money.is_empty(),
             ConditionKind::DryRun => facts.fix.is_some_and(|fix| fix.kind == FixKind::PayloadTransform),
             _ => true,
         })

@@ -131,6 +131,11 @@ impl Policy {
             .find(|rule| rule.message_type == "*" || Some(rule.message_type.as_str()) == message_type)
     }
 
+    /// Whether messages of a type may be handled twice; `None` if the consumers' own word counts.
+    pub fn may_repeat(&self, message_type: Option<&str>) -> Option<bool> {
+        self.message_type_rule(message_type).and_then(|rule| rule.idempotent)
+    }
+
     /// Whether a second person must approve a replay of letters of these types: if any of the types requires it. A
     /// type without a rule follows the gate's default.
     pub fn four_eyes(&self, message_types: &[Option<String>]) -> bool {
@@ -319,6 +324,9 @@ pub struct MessageTypeRule {
     pub severity: Option<Severity>,
     /// Whether a replay with letters of this type needs a second approver; the gate's `four_eyes` if missing.
     pub four_eyes: Option<bool>,
+    /// Whether consumers may handle a message of this type twice without harm. If missing, what the consumers declare
+    /// counts. Letters with money are replayed only if it is so, or if a person waives the condition.
+    pub idempotent: Option<bool>,
 }
 
 /// A classification rule of the team: all given conditions must match.

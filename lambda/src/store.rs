@@ -46,6 +46,7 @@ use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
+use domain::notice::KeptNotices;
 use domain::policy::{Policy, PolicyVersion};
 use domain::replay::{Block, Ledger, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
@@ -258,6 +259,11 @@ impl Store for DynamoStore {
         }
         let found = read::reports(&self.table, keys).await;
         found.map_err(|fault| fault.during(format!("read {count} records of reports")))
+    }
+
+    async fn notices(&self, queue: &QueueArn) -> Result<Option<KeptNotices>, StoreError> {
+        let found = read::one(&self.table, "notices", key::notices(queue)).await;
+        found.map_err(|fault| fault.during(format!("read the notices of {queue}")))
     }
 
     async fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {

@@ -145,6 +145,8 @@ pub fn message_type_rules() -> Vec<MessageTypeRule> {
         customer: Some("/customer/id".into()),
         deadline: Some("/deliver_by".into()),
         four_eyes: None,
+        // The consumer declares it.
+        idempotent: None,
         severity: Some(severity),
     };
     vec![

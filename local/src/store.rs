@@ -30,6 +30,7 @@ use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
+use domain::notice::KeptNotices;
 use domain::policy::PolicyVersion;
 use domain::replay::{Block, Ledger, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
@@ -284,6 +285,12 @@ impl Store for SqliteStore {
                 .collect()
         };
         self.readers.read(|| format!("read {count} records of reports"), work).await
+    }
+
+    async fn notices(&self, queue: &QueueArn) -> Result<Option<KeptNotices>, StoreError> {
+        let key = queue.as_str().to_owned();
+        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "notices", sql::NOTICES, [key.as_str()]);
+        self.readers.read(|| format!("read the notices of {queue}"), work).await
     }
 
     async fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {

@@ -7,9 +7,10 @@
 use crate::error::chain;
 use crate::office::{Office, StepMessage};
 use crate::reports::{self, Taken};
-use crate::{intake, replay};
+use crate::{intake, notices, replay};
 use domain::id::{MessageId, QueueArn};
 use domain::message::DeadMessage;
+use domain::notice::Notice;
 use domain::report::Report;
 use domain::time::Timestamp;
 use queue::Received;
@@ -54,9 +55,9 @@ pub async fn letters_until(
     stay
 }
 
-/// Takes what consumers say: receipts for replayed messages that they have processed, and reports on messages that they
-/// failed on. Any other message fails: it may be a letter that was sent here by mistake, so nothing deletes it. So does a
-/// report that does not count.
+/// Takes what consumers say: receipts for replayed messages that they have processed, reports on messages that they
+/// failed on, and notices about themselves. Any other message fails: it may be a letter that was sent here by mistake, so nothing deletes it. So does a
+/// report or notice that does not count.
 pub async fn receipts(office: &Office, messages: Vec<Received>) -> Vec<MessageId> {
     let mut receipts = Vec::with_capacity(messages.len());
     let mut failed = Vec::new();
@@ -64,11 +65,18 @@ pub async fn receipts(office: &Office, messages: Vec<Received>) -> Vec<MessageId
         return messages.into_iter().map(|message| message.message_id).collect();
     };
     for Received { message_id, content, system, .. } in messages {
+        let sender = system.sender_id.as_deref();
+        if let Some(notice) = Notice::parse(&content.body) {
+            if !takes_notice(office, &notice, &message_id, sender).await {
+                failed.push(message_id);
+            }
+            continue;
+        }
         let Some(report) = Report::parse(&content.body) else {
             receipts.push((message_id, content.body));
             continue;
         };
-        match reports::take(office, &report, system.sender_id.as_deref()).await {
+        match reports::take(office, &report, sender).await {
             Ok(Taken::Kept) => {}
             Ok(Taken::Refused(why)) => {
                 let function = report.function.as_str();
@@ -83,6 +91,22 @@ pub async fn receipts(office: &Office, messages: Vec<Received>) -> Vec<MessageId
     }
     failed.extend(replay::take_receipts(office, receipts).await);
     failed
+}
+
+/// Takes a notice. Returns false if its message must come again, or stay for the queue's redrive policy.
+async fn takes_notice(office: &Office, notice: &Notice, message_id: &MessageId, sender: Option<&str>) -> bool {
+    match notices::take(office, notice, sender).await {
+        Ok(notices::Taken::Kept) => true,
+        Ok(notices::Taken::Refused(why)) => {
+            let consumer = notice.consumer.as_str();
+            tracing::warn!(%message_id, consumer, why, "a notice does not count; it stays for the queue's redrive policy");
+            false
+        }
+        Err(error) => {
+            tracing::error!(%message_id, error = chain(&error), "a notice could not be kept; it comes again");
+            false
+        }
+    }
 }
 
 /// Does steps of replays. A message that is not a step fails, as does a step that cannot be done now.

@@ -2,6 +2,7 @@
 
 use crate::error::{OfficeError, chain};
 use crate::merged;
+use crate::notices::OfConsumers;
 use crate::office::Office;
 use crate::port::{GroupFacts, QueueError};
 use domain::deployment::{Attached, Deployment};
@@ -179,6 +180,7 @@ pub(crate) async fn judge(
         Some(named) => office.store.transform(&group.id, named.version).await?.and_then(|facts| facts.dry_run),
         None => None,
     };
+    let consumers = OfConsumers::read(office, group, &to_send.message_types).await?;
     let (queue, approver, waivers, deaths_count) = match moment {
         Moment::Approval { approver, waivers } => {
             (main_queue_for_a_person(office, group.main_queue.as_ref()).await, approver.cloned(), waivers, true)
@@ -196,6 +198,7 @@ pub(crate) async fn judge(
         fix,
         last_died_at: facts.counts.last_died_at.filter(|_| deaths_count),
         deployment: deployment.as_ref(),
+        consumers: consumers.facts(group),
         dry_run: dry_run.as_ref(),
         filter: &to_send.filter,
         letters: &to_send.letters,

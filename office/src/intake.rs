@@ -8,6 +8,7 @@ mod keep;
 mod pack;
 mod reported;
 mod returned;
+mod stamped;
 
 use crate::error::{OfficeError, chain};
 use crate::guard;
@@ -82,6 +83,7 @@ pub async fn keep_until(office: &Office, messages: Vec<DeadMessage>, deadline: O
             report.duplicates += 1;
         }
     }
+    let said = stamped::read(office, &sources);
     let awaited = reported::look_up(office, &mut sources).await;
     if !awaited.is_empty() {
         sources.retain(|ReadMessage { message, .. }| {
@@ -105,6 +107,7 @@ pub async fn keep_until(office: &Office, messages: Vec<DeadMessage>, deadline: O
     for replay in &report.replays {
         office.nudge(replay).await;
     }
+    stamped::keep(office, said).await;
     office.measure(&measures.data(office, &report)).await;
     report
 }

@@ -35,6 +35,7 @@ pub mod letters;
 pub mod log;
 mod logs;
 mod merged;
+mod notices;
 pub mod office;
 mod payloads;
 pub mod person;

@@ -46,7 +46,8 @@ impl Mark {
 
 /// Returns the mark of a condition.
 ///
-/// A condition that only waits for the fix or for the second person is pending, not unmet. The approval stays pending
+/// A condition that only waits for the fix or for the second person is pending, not unmet. *Safe to repeat* waits for
+/// neither. The approval stays pending
 /// until someone approves, even if the reader may approve.
 pub fn mark(gate: &GateView, condition: &Condition) -> Mark {
     let has_fix = gate.conditions.iter().any(|c| c.kind == ConditionKind::FixDeclared && c.holds());
@@ -55,7 +56,9 @@ pub fn mark(gate: &GateView, condition: &Condition) -> Mark {
         (Status::Met, _) => Mark::Met,
         (Status::Waived { .. }, _) => Mark::Waived,
         (Status::Unmet { opens_at: Some(at) }, _) => Mark::Clears(*at),
-        (Status::Unmet { .. }, kind) if !has_fix && kind.is_waivable() => Mark::Pending,
+        (Status::Unmet { .. }, kind) if !has_fix && kind.is_waivable() && kind != ConditionKind::SafeToRepeat => {
+            Mark::Pending
+        }
         (Status::Unmet { .. }, _) => Mark::Unmet,
     }
 }
@@ -202,6 +205,7 @@ mod tests {
             (FixDeclared, UNMET, FixIsLive, UNMET, Mark::Pending),
             (FixDeclared, UNMET, Quiet, UNMET, Mark::Pending),
             (FixDeclared, UNMET, QueueReady, UNMET, Mark::Unmet),
+            (FixDeclared, UNMET, SafeToRepeat, UNMET, Mark::Unmet),
             (FixDeclared, Status::Met, FixIsLive, UNMET, Mark::Unmet),
             (FixDeclared, Status::Met, Quiet, Status::Unmet { opens_at: Some(at) }, Mark::Clears(at)),
             (FixDeclared, Status::Met, Quiet, waived, Mark::Waived),

@@ -166,7 +166,12 @@ fn message_types(policy: Raw<'_>) -> Vec<String> {
             "false" => Some("no second approver".to_string()),
             _ => None,
         });
-        let facts: Vec<String> = read.chain(severity).chain(eyes).collect();
+        let repeat = rule.get("idempotent").and_then(|value| match value.text() {
+            "true" => Some("safe to handle twice".to_string()),
+            "false" => Some("must not be handled twice".to_string()),
+            _ => None,
+        });
+        let facts: Vec<String> = read.chain(severity).chain(eyes).chain(repeat).collect();
         format!("{name}: {}.", facts.join(", "))
     })
 }

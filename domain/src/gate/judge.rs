@@ -1,5 +1,7 @@
 //! The judgement of each condition, with its evidence in one sentence.
 
+use super::consumers::{dependency_healthy, safe_to_repeat};
+use super::judgement::{Judgement, met, unmet};
 use super::{Condition, ConditionKind, GateFacts, QueueFact, Status};
 use crate::deployment::Deployment;
 use crate::fix::{Fix, FixKind};
@@ -11,24 +13,14 @@ use crate::transform::DryCounts;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// Whether a condition holds, and the evidence.
-type Judgement = (Status, String);
-
-fn met(evidence: impl Into<String>) -> Judgement {
-    (Status::Met, evidence.into())
-}
-
-fn unmet(evidence: impl Into<String>) -> Judgement {
-    (Status::Unmet { opens_at: None }, evidence.into())
-}
-
 pub(super) fn judge(kind: ConditionKind, facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Condition {
     let (status, evidence) = match kind {
         ConditionKind::FixDeclared => fix_declared(facts),
         ConditionKind::FixIsLive => fix_is_live(facts),
         ConditionKind::Quiet => quiet(facts, policy, now),
         ConditionKind::DryRun => dry_run(facts),
-        ConditionKind::DependencyHealthy => dependency_healthy(facts),
+        ConditionKind::DependencyHealthy => dependency_healthy(facts, now),
+        ConditionKind::SafeToRepeat => safe_to_repeat(facts.consumers.repeats),
         ConditionKind::LettersReplayable => letters_replayable(facts),
         ConditionKind::QueueReady => match &facts.queue {
             QueueFact::Ready(words) => met(words.clone()),
@@ -128,15 +120,6 @@ fn dry_run(facts: &GateFacts<'_>) -> Judgement {
         }
         (true, 0) => unmet(format!("{words}. A fix must change at least one letter.")),
         (true, _) => met(words),
-    }
-}
-
-fn dependency_healthy(facts: &GateFacts<'_>) -> Judgement {
-    match facts.fix {
-        Some(fix) if fix.kind == FixKind::DependencyRecovered => {
-            met(format!("{} declared that it has recovered ({})", fix.declared_by, fix.reference))
-        }
-        _ => unmet("This failure is transient. Declare that the dependency has recovered."),
     }
 }
 

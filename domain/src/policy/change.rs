@@ -113,6 +113,7 @@ fn change(path: &str, before: Option<&Value>, after: Option<&Value>) -> PolicyCh
 /// policy should read them first.
 pub fn warnings(before: &Policy, after: &Policy) -> Vec<String> {
     let mut found = second_people(before, after);
+    found.extend(repeats(before, after));
     for rule in after.auto_approvals.iter().filter(|rule| !before.auto_approvals.contains(rule)) {
         found.push(format!(
             "The rule \"{}\" approves replays of up to {} letters without a person.",
@@ -194,16 +195,41 @@ fn weakened(change: &PolicyChange) -> Option<String> {
     }
 }
 
+/// Returns the message types that either policy names, and before them `None`: a type that no rule names follows the rule
+/// `*`, or the gate.
+fn named_types(before: &Policy, after: &Policy) -> Vec<Option<String>> {
+    let rules = before.message_types.iter().chain(&after.message_types);
+    let types: BTreeSet<Option<String>> = rules.map(|rule| Some(rule.message_type.clone())).chain([None]).collect();
+    types.into_iter().collect()
+}
+
+/// Where letters with money may be sent on less than before.
+fn repeats(before: &Policy, after: &Policy) -> Vec<String> {
+    let said = |kind: &Option<String>| match kind.as_deref() {
+        Some("*") | None => "messages of every type without a rule of its own".into(),
+        Some(kind) => kind.to_string(),
+    };
+    let rank = |policy: &Policy, kind: &Option<String>| match policy.may_repeat(kind.as_deref()) {
+        Some(false) => 0,
+        None => 1,
+        Some(true) => 2,
+    };
+    let lost = |kind: &&Option<String>| rank(after, kind) > rank(before, kind);
+    let mut found: Vec<String> = named_types(before, after)
+        .iter()
+        .filter(lost)
+        .map(|kind| match rank(after, kind) {
+            1 => format!("Consumers may declare that handling {} twice does no harm.", said(kind)),
+            _ => format!("Handling {} twice counts as harmless, whatever consumers say.", said(kind)),
+        })
+        .collect();
+    found.dedup();
+    found
+}
+
 /// Where a second person no longer approves.
 fn second_people(before: &Policy, after: &Policy) -> Vec<String> {
-    let named = |policy: &Policy| -> Vec<Option<String>> {
-        policy.message_types.iter().map(|rule| Some(rule.message_type.clone())).collect()
-    };
-    let mut types: Vec<Option<String>> = named(before).into_iter().chain(named(after)).collect();
-    types.sort();
-    types.dedup();
-    // A type that no rule names follows the rule `*`, or the gate.
-    types.insert(0, None);
+    let types = named_types(before, after);
     let lost = |kind: &&Option<String>| {
         let asks = |policy: &Policy| policy.four_eyes(core::slice::from_ref(*kind));
         asks(before) && !asks(after)
@@ -341,6 +367,28 @@ mod tests {
             for (found, expected) in found.iter().zip(expected) {
                 assert!(found.starts_with(expected), "{found}");
             }
+        }
+    }
+
+    #[test]
+    fn what_lets_money_be_sent_on_less_is_said() {
+        let rule = |more: &str| format!(r#"{{"message_types":[{{"message_type":"refund"{more}}}]}}"#);
+        let (yes, no) = (rule(r#","idempotent":true"#), rule(r#","idempotent":false"#));
+        let all = r#"{"message_types":[{"message_type":"*","idempotent":false}]}"#.to_string();
+        let harmless = "Handling refund twice counts as harmless, whatever consumers say.";
+        let rows: [(&str, &str, &[&str]); 7] = [
+            (&rule(""), &yes, &[harmless]),
+            (&no, &yes, &[harmless]),
+            ("{}", &yes, &[harmless]),
+            (&no, &rule(""), &["Consumers may declare that handling refund twice does no harm."]),
+            (&all, "{}", &["Consumers may declare that handling messages of every type without a rule"]),
+            (&yes, &no, &[]),
+            (&rule(""), &no, &[]),
+        ];
+        for (before, after, expected) in rows {
+            let found = warnings(&policy(before), &policy(after));
+            assert_eq!(found.len(), expected.len(), "{before} {after}: {found:?}");
+            assert!(found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected)), "{found:?}");
         }
     }
 }

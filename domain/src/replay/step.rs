@@ -79,7 +79,7 @@ impl Settling {
 /// use domain::replay::{Ledger, Replay, Step, WaveLedger, next_step};
 /// use domain::time::Timestamp;
 /// # use domain::fix::FixKind;
-/// # use domain::gate::{GateFacts, QueueFact, evaluate};
+/// # use domain::gate::{ConsumerFacts, GateFacts, QueueFact, evaluate};
 /// # use domain::policy::GatePolicy;
 /// # use domain::replay::{Approval, Plan};
 /// # use domain::time::Span;
@@ -95,8 +95,9 @@ impl Settling {
 /// #     })).unwrap();
 /// #     let facts = GateFacts {
 /// #         group: &plan.group, class: domain::reading::Class::Permanent, fix: Some(&plan.fix), last_died_at: None,
-/// #         dry_run: None, filter: &plan.filter, deployment: None, letters: &plan.letters, left_out: &[],
-/// #         unchecked: &[], queue: QueueFact::Ready("standard queue".into()), approver: Some(&"anna".into()),
+/// #         dry_run: None, filter: &plan.filter, deployment: None,
+/// #         consumers: ConsumerFacts::default(), letters: &plan.letters, left_out: &[], unchecked: &[],
+/// #         queue: QueueFact::Ready("standard queue".into()), approver: Some(&"anna".into()),
 /// #         waivers: &[], four_eyes: true,
 /// #     };
 /// #     let policy = GatePolicy { quiet_ms: Span::ZERO, ..GatePolicy::default() };

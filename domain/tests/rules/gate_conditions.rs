@@ -3,7 +3,7 @@
 use domain::deployment::Deployment;
 use domain::filter::LetterFilter;
 use domain::fix::{Fix, FixKind};
-use domain::gate::{ConditionKind, Gate, GateFacts, QueueFact, Status, evaluate};
+use domain::gate::{ConditionKind, ConsumerFacts, Gate, GateFacts, QueueFact, Status, evaluate};
 use domain::group::Tally;
 use domain::id::{Actor, GroupId};
 use domain::money::{Currency, Decimal, Money};
@@ -84,6 +84,7 @@ fn gate_with_unchecked(world: &World, unchecked: &[String]) -> Gate {
         dry_run: world.dry_run.as_ref(),
         filter: &world.filter,
         deployment: world.deployment.as_ref(),
+        consumers: ConsumerFacts::default(),
         letters: &world.letters,
         left_out: &[],
         unchecked,
@@ -146,7 +147,8 @@ fn check(change: impl FnOnce(&mut World), unmet: &[ConditionKind]) {
 
 #[test]
 fn each_condition_closes_the_gate_alone() {
-    use ConditionKind::{Approval, DependencyHealthy, FixDeclared, FixIsLive, LettersReplayable, QueueReady, Quiet};
+    use ConditionKind::{Approval, DependencyHealthy, FixDeclared, FixIsLive};
+    use ConditionKind::{LettersReplayable, QueueReady, Quiet, SafeToRepeat};
     let eur = |amount| Money { amount: Decimal::from(amount), currency: Currency::parse("EUR").unwrap() };
 
     check(|_| {}, &[]);
@@ -174,8 +176,9 @@ fn each_condition_closes_the_gate_alone() {
             w.policy.four_eyes_from = vec![eur(1000)];
             w.letters.money.add(eur(1000));
         },
-        &[Approval],
+        &[SafeToRepeat, Approval],
     );
+    check(|w| w.letters.money.add(eur(1)), &[SafeToRepeat]);
 }
 
 #[test]
@@ -316,6 +319,14 @@ fn only_conditions_with_fallible_evidence_can_be_waived() {
     check(|w| and(w, |w| w.last_died_at = Some(s(1))), &[]);
     check(|w| and(w, |w| w.now = s(10)), &[]);
     check(|w| and(w, |w| w.class = Class::Transient), &[]);
+    let eur = Money { amount: Decimal::from(1), currency: Currency::parse("EUR").unwrap() };
+    check(
+        |w| {
+            waive(w);
+            w.letters.money.add(eur);
+        },
+        &[],
+    );
     check(|w| and(w, |w| w.fix = None), &[ConditionKind::FixDeclared]);
     check(|w| and(w, |w| w.fix = Some(fix(FixKind::PayloadTransform, "v1"))), &[ConditionKind::DryRun]);
     check(|w| and(w, |w| w.letters = Tally::default()), &[ConditionKind::LettersReplayable]);

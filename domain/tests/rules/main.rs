@@ -12,6 +12,7 @@ mod generated_inputs;
 mod hostile;
 mod impact;
 mod linear;
+mod notices;
 mod plan_waves;
 mod policy_example;
 mod reader;

@@ -2,7 +2,7 @@
 
 use domain::filter::LetterFilter;
 use domain::fix::{Fix, FixKind};
-use domain::gate::{GateFacts, OpenGate, QueueFact, evaluate};
+use domain::gate::{ConsumerFacts, GateFacts, OpenGate, QueueFact, evaluate};
 use domain::group::Tally;
 use domain::id::{Actor, GroupId, QueueArn, ReplayId};
 use domain::person::Person;
@@ -37,6 +37,7 @@ pub fn open_gate() -> OpenGate {
         dry_run: None,
         filter: &filter,
         deployment: None,
+        consumers: ConsumerFacts::default(),
         letters: &Tally { letters: 1, ..Tally::default() },
         left_out: &[],
         unchecked: &[],

@@ -225,6 +225,10 @@ pub(super) fn reports(of: &ReportKey) -> Key {
     key(format!("P#{}", hash_hex(&["reports", of.queue.as_str(), message])), "P")
 }
 
+pub(super) fn notices(queue: &QueueArn) -> Key {
+    key(format!("N#{}", hash_hex(&["notices", queue.as_str()])), "N")
+}
+
 pub(super) fn clock() -> Key {
     key("CLOCK".into(), "CLOCK")
 }

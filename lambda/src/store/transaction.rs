@@ -16,8 +16,10 @@ use domain::id::{GroupId, LetterId, ReplayId};
 use domain::impact::NEVER;
 use domain::letter::{Death, Letter};
 use domain::message::Content;
+use domain::notice::KeptNotices;
 use domain::policy::PolicyVersion;
 use domain::replay::{Block, LedgerMove, Plan, Replay};
+use domain::reported::KeptReports;
 use domain::time::Timestamp;
 use domain::transform::DryRun;
 use office::port::{BUCKETS_TOGETHER, EntryKey, Expect, WAVES_TOGETHER, Write};
@@ -121,13 +123,8 @@ impl<'a> TransactionBuilder<'a> {
             }
             Write::DryRun { run, expect } => self.dry_run(index, run, *expect),
             Write::Attached(attached) => self.put(index, key::attached(&attached.queue), "list of consumers", attached),
-            Write::Reports { kept, expect } => {
-                let mut item = self.record(key::reports(&kept.key), "reports", kept)?;
-                item.insert("v".into(), number(kept.version));
-                item.insert(key::EXPIRES.into(), number(key::expiry(kept.expires_at)));
-                self.push(index, Action::put(item, Some(expected(*expect))));
-                Ok(())
-            }
+            Write::Reports { kept, expect } => self.reports(index, kept, *expect),
+            Write::Notices { kept, expect } => self.notices(index, kept, *expect),
             Write::Clock(record) => self.put(index, key::clock(), "clock", record),
             Write::Policy(version) => self.policy(index, version),
             Write::Audit(record) => {
@@ -135,6 +132,25 @@ impl<'a> TransactionBuilder<'a> {
                 self.put(index, Key { pk: key::audit_pk(&record.group), sk: position }, "audit record", record)
             }
         }
+    }
+
+    fn reports(&mut self, index: usize, kept: &KeptReports, expect: Expect) -> Result<(), Fault> {
+        let item = self.record(key::reports(&kept.key), "reports", kept)?;
+        self.expiring(index, item, (kept.version, kept.expires_at), expect);
+        Ok(())
+    }
+
+    fn notices(&mut self, index: usize, kept: &KeptNotices, expect: Expect) -> Result<(), Fault> {
+        let item = self.record(key::notices(&kept.queue), "notices", kept)?;
+        self.expiring(index, item, (kept.version, kept.expires_at), expect);
+        Ok(())
+    }
+
+    /// Adds a record that DynamoDB deletes some time after its end.
+    fn expiring(&mut self, index: usize, mut item: Item, (version, expires_at): (u64, Timestamp), expect: Expect) {
+        item.insert("v".into(), number(version));
+        item.insert(key::EXPIRES.into(), number(key::expiry(expires_at)));
+        self.push(index, Action::put(item, Some(expected(expect))));
     }
 
     fn dry_run(&mut self, index: usize, run: &DryRun, expect: Expect) -> Result<(), Fault> {

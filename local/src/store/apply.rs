@@ -10,6 +10,7 @@ use domain::group::{CountsDelta, Variant};
 use domain::id::{GroupId, MessageId, ReplayId, hash_hex};
 use domain::impact::NEVER;
 use domain::letter::{Death, Letter, LetterStateKind};
+use domain::notice::KeptNotices;
 use domain::replay::{Block, Ledger, LedgerMove, Plan, Replay};
 use domain::reported::KeptReports;
 use domain::time::Timestamp;
@@ -50,6 +51,7 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
             write_one(db, text, params![attached.queue.as_str(), encode("attached", &attached)?])
         }
         Write::Reports { kept, expect } => reports(db, &kept, expect),
+        Write::Notices { kept, expect } => notices(db, &kept, expect),
         Write::Clock(record) => {
             let text = "INSERT INTO clock VALUES (1, ?1) ON CONFLICT (key) DO UPDATE SET record = excluded.record";
             write_one(db, text, [encode("clock", &record)?])
@@ -150,6 +152,21 @@ fn reports(db: &Connection, kept: &KeptReports, expect: Expect) -> Result<bool, 
         (SELECT queue, message FROM reports WHERE expires_at < ?1 ORDER BY expires_at LIMIT ?2)";
     db.prepare_cached(expired)?.execute(params![kept.written_at.as_ms(), REPORTS_DELETED_MAX])?;
     Ok(written)
+}
+
+/// There is one record for each main queue, so none is deleted.
+fn notices(db: &Connection, kept: &KeptNotices, expect: Expect) -> Result<bool, Fault> {
+    let (queue, version, record) = (kept.queue.as_str(), int(kept.version), encode("notices", kept)?);
+    match expect {
+        Expect::Absent => {
+            let text = "INSERT INTO notices VALUES (?1, ?2, ?3) ON CONFLICT (queue) DO NOTHING";
+            write_one(db, text, params![queue, version, record])
+        }
+        Expect::Version(expected) => {
+            let text = "UPDATE notices SET version = ?2, record = ?3 WHERE queue = ?1 AND version = ?4";
+            write_one(db, text, params![queue, version, record, int(expected)])
+        }
+    }
 }
 
 fn death(db: &Connection, death: &Death) -> Result<bool, Fault> {

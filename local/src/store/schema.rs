@@ -198,6 +198,13 @@ CREATE TABLE sent (
     letter TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 ",
+    "
+CREATE TABLE notices (
+    queue TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// Why the store file could not be opened.

@@ -53,6 +53,7 @@ pub(super) const TRANSFORMS: &str = "
     WHERE group_id = ?1 ORDER BY version DESC";
 pub(super) const ATTACHED: &str = "SELECT record FROM attached WHERE queue = ?1";
 pub(super) const REPORTS: &str = "SELECT record FROM reports WHERE queue = ?1 AND message = ?2";
+pub(super) const NOTICES: &str = "SELECT record FROM notices WHERE queue = ?1";
 pub(super) const CLOCK: &str = "SELECT record FROM clock WHERE key = 1";
 pub(super) const POLICIES: &str = "SELECT record FROM policy WHERE version < ?1 ORDER BY version DESC LIMIT ?2";
 pub(super) const AUDIT: &str = "
@@ -87,6 +88,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     (TRANSFORMS, "transform USING PRIMARY KEY (group_id=?)"),
     (ATTACHED, "(queue=?)"),
     (REPORTS, "PRIMARY KEY (queue=? AND message=?)"),
+    (NOTICES, "PRIMARY KEY (queue=?)"),
     (CLOCK, "(rowid=?)"),
     (POLICIES, "policy USING INTEGER PRIMARY KEY (rowid<?)"),
     (AUDIT, "audit_by_group (group_id=? AND at<?)"),

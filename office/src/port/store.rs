@@ -13,6 +13,7 @@ use domain::discard::Closed;
 use domain::group::{CountsDelta, GroupCounts, Variant};
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
+use domain::notice::KeptNotices;
 use domain::policy::{Policy, PolicyVersion};
 use domain::replay::{Block, Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
@@ -123,6 +124,13 @@ pub enum Write {
     Reports {
         /// The new record.
         kept: Box<KeptReports>,
+        /// The condition.
+        expect: Expect,
+    },
+    /// What the consumers of a main queue have said of themselves. The store may delete a record that has expired.
+    Notices {
+        /// The new record.
+        kept: Box<KeptNotices>,
         /// The condition.
         expect: Expect,
     },
@@ -298,6 +306,9 @@ pub trait Store: Send + Sync {
 
     /// Reads at most 200 records of reports by key, each once. Skips keys without one.
     async fn reports(&self, keys: &[ReportKey]) -> Result<Vec<KeptReports>, StoreError>;
+
+    /// Reads what the consumers of a main queue have said of themselves; `None` if nothing.
+    async fn notices(&self, queue: &QueueArn) -> Result<Option<KeptNotices>, StoreError>;
 
     /// Reads what the sweeps have seen of the clock; `None` before the first sweep.
     async fn clock(&self) -> Result<Option<ClockRecord>, StoreError>;

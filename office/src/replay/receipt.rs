@@ -8,6 +8,7 @@ use super::blocks::Known;
 use super::settle::SETTLE_MAX;
 use crate::commit::Tries;
 use crate::error::{OfficeError, chain};
+use crate::notices::{self, Statements};
 use crate::office::Office;
 use domain::id::{LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
@@ -88,11 +89,12 @@ async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<T
     while !open.is_empty() {
         tries.begin()?;
         let mut known = Known::new(replay);
-        let (changes, too_early) = proven(office, &mut known, replay, &open).await?;
+        let Proven { changes, too_early, said } = proven(office, &mut known, replay, &open).await?;
         taken.too_early.extend(too_early);
         if changes.is_empty() {
             return Ok(taken);
         }
+        notices::keep_all(office, said).await;
         let meant: BTreeSet<LetterId> = changes.iter().map(|change| change.entry.letter.clone()).collect();
         let made = commit(office, None, &mut known, changes).await?.made;
         taken.letters += made.len();
@@ -103,20 +105,29 @@ async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<T
     Ok(taken)
 }
 
-/// Returns the changes that the receipts prove, given the entries as they are now, and the messages with receipts that came
-/// too early.
+/// What receipts prove.
+struct Proven {
+    changes: Vec<Change>,
+    /// The messages with receipts that came too early.
+    too_early: Vec<MessageId>,
+    /// What the receipts say of their consumers.
+    said: Statements,
+}
+
+/// Returns what the receipts prove, given the entries as they are now.
 async fn proven(
     office: &Office,
     known: &mut Known,
     replay: &ReplayId,
     receipts: &[&Read],
-) -> Result<(Vec<Change>, Vec<MessageId>), OfficeError> {
+) -> Result<Proven, OfficeError> {
     let ids: Vec<LetterId> = receipts.iter().map(|read| read.marker.letter.clone()).collect();
     let letters: BTreeMap<LetterId, Letter> =
         office.store.letters(&ids).await?.into_iter().map(|letter| (letter.id.clone(), letter)).collect();
     known.read(office, receipts.iter().map(|read| read.marker.place)).await?;
     let mut changes: BTreeMap<LetterId, Change> = BTreeMap::new();
     let mut too_early = Vec::new();
+    let mut said = Statements::new();
     for Read { receipt, marker, message } in receipts {
         let id = &marker.letter;
         let entry = known.entry(marker.place).filter(|entry| entry.letter == *id);
@@ -127,6 +138,7 @@ async fn proven(
         let now = office.now();
         match entry.confirmed(receipt, marker, letter.replays, now) {
             Ok(after) => {
+                notices::add_receipt(&mut said, letter, receipt);
                 let state = LetterState::Delivered { replay: replay.clone(), at: now };
                 changes.insert(id.clone(), Change::new(entry, after.outcome, Some(state)));
             }
@@ -134,5 +146,5 @@ async fn proven(
             Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt proves nothing; it is ignored"),
         }
     }
-    Ok((changes.into_values().collect(), too_early))
+    Ok(Proven { changes: changes.into_values().collect(), too_early, said })
 }

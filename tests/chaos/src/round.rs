@@ -257,7 +257,8 @@ async fn act(client: &Client, id: &str, state: &str, detail: &Value) -> Result<(
         "paused" => {
             client.post(Person::Operator, &format!("/groups/{id}/fix"), fix).await?;
             let replay = detail["row"]["replay"].as_str().context("the paused replay")?;
-            client.post(Person::Approver, &format!("/replays/{replay}/resume"), json!({ "reason": "go on" })).await?;
+            let consent = json!({ "reason": "go on", "waivers": waivers(detail) });
+            client.post(Person::Approver, &format!("/replays/{replay}/resume"), consent).await?;
             return Ok(());
         }
         _ => {}
@@ -280,15 +281,22 @@ async fn act(client: &Client, id: &str, state: &str, detail: &Value) -> Result<(
     client.post(Person::Approver, &format!("/groups/{id}/approve"), approval).await.map(drop)
 }
 
-/// What the gate itself says to waive: that it is quiet cannot be known while the last failure has a time to come.
+/// What the gate itself says to waive: that it is quiet cannot be known while the last failure has a time to come, and
+/// what the consumer declares is lost with the notices that a fault destroys.
 fn waivers(detail: &Value) -> Value {
     let conditions = detail["gate"]["conditions"].as_array().into_iter().flatten();
-    let went_back = |condition: &&Value| {
+    let unmet = conditions.filter(|condition| condition["status"] == "unmet");
+    let waiver = |condition: &Value| {
         let evidence = condition["evidence"].as_str().unwrap_or_default();
-        condition["kind"] == "quiet" && condition["status"] == "unmet" && evidence.contains("clock went back")
+        match condition["kind"].as_str()? {
+            "quiet" if evidence.contains("clock went back") => {
+                Some(json!({ "condition": "quiet", "reason": "the clock went back" }))
+            }
+            "safe_to_repeat" => Some(json!({ "condition": "safe_to_repeat", "reason": "orders pays once" })),
+            _ => None,
+        }
     };
-    let waived = conditions.filter(went_back);
-    waived.map(|_| json!({ "condition": "quiet", "reason": "the clock went back" })).collect()
+    unmet.filter_map(waiver).collect()
 }
 
 /// Whether no queue has a message.

@@ -225,9 +225,11 @@ async fn transform(fixture: &mut Fixture, office: &Office, who: &Actor, group: &
 
 fn waivers(fixture: &mut Fixture) -> Vec<WaiverRequest> {
     let condition = match fixture.chance.below(4) {
-        0 => ConditionKind::Quiet,
-        1 => ConditionKind::FixIsLive,
-        _ => return Vec::new(),
+        0 => Some(ConditionKind::Quiet),
+        1 => Some(ConditionKind::FixIsLive),
+        _ => None,
     };
-    vec![WaiverRequest { condition, reason: "no traffic".into() }]
+    // The consumers of the simulation do not say that they may handle an order twice, and the orders carry money.
+    let conditions = condition.into_iter().chain([ConditionKind::SafeToRepeat]);
+    conditions.map(|condition| WaiverRequest { condition, reason: "no traffic".into() }).collect()
 }

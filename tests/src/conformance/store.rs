@@ -116,6 +116,7 @@ macro_rules! store_cases_in_small_commits {
             attached_consumers_of_a_queue_are_replaced,
             clock_record_is_replaced,
             reports_are_written_on_a_condition_and_read_by_key,
+            notices_are_written_on_a_condition_and_read_by_queue,
         );
         $crate::store_cases!($fresh, entries:
             block_is_written_only_over_the_version_it_had,

@@ -21,6 +21,7 @@ mod hand;
 mod list;
 mod logs;
 mod merged;
+mod notices;
 mod pace;
 mod policy;
 mod power;

@@ -160,7 +160,7 @@ async fn an_approval_is_judged_by_the_newest_version_and_names_it() {
     assert_eq!(stale.current().await.unwrap().policy_version, 0);
 
     policy["gate"]["four_eyes"] = json!(true);
-    policy["message_types"] = json!([]);
+    policy["message_types"] = json!([{ "message_type": "*", "idempotent": true }]);
     changed(&router, &policy, 0).await;
     let declarer = world.otto();
     let error = act::approve(&stale, &declarer, &group, &approve_request(&plan)).await.unwrap_err();

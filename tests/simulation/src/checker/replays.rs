@@ -56,7 +56,8 @@ impl Observed {
         }
     }
 
-    /// An approval is by another person than the declarer of the fix, names the plan, and comes in quiet times.
+    /// An approval is by another person than the declarer of the fix, names the plan, comes in quiet times, and says why
+    /// orders may be handled twice.
     fn approval(&mut self, replay: &Replay, now: Timestamp) {
         let (approval, plan) = (&replay.approval(), &replay.plan());
         if approval.by == plan.fix.declared_by {
@@ -72,8 +73,11 @@ impl Observed {
                 self.report(format!("{} was approved without a complete dry run of its program", replay.id()));
             }
         }
-        let waived = approval.waivers.iter().any(|waiver| waiver.condition == ConditionKind::Quiet);
-        let waived = waived || plan.fix.transform.is_some();
+        let is_waived = |kind| approval.waivers.iter().any(|waiver| waiver.condition == kind);
+        if !plan.letters.money.is_empty() && !is_waived(ConditionKind::SafeToRepeat) {
+            self.report(format!("{} sends money, and nobody has said that a repeat does no harm", replay.id()));
+        }
+        let waived = is_waived(ConditionKind::Quiet) || plan.fix.transform.is_some();
         let quiet = self.died_at.get(&plan.group).is_none_or(|at| now.plus(SKEW).plus(SKEW) >= at.plus(QUIET));
         if !quiet && !waived && !self.clock_jumped {
             self.report(format!("{} was approved while letters were still failing", replay.id()));

@@ -5,6 +5,7 @@ use domain::clock::ClockRecord;
 use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::group::Variant;
 use domain::id::{Actor, QueueArn};
+use domain::notice::{Circuit, CircuitState, KeptNotices, Statement};
 use domain::replay::{Ending, Entry, LedgerMove, OutcomeKind, PauseReason, Replay};
 use domain::report::{Report, ReportKind};
 use domain::reported::{KeptReports, ReportKey};
@@ -217,4 +218,25 @@ pub async fn reports_are_written_on_a_condition_and_read_by_key(store: &dyn Stor
     assert_eq!(read(&[Some("m-1")]).await, [one]);
     commit(store, vec![write(&next, Expect::Version(1))]).await;
     assert_eq!(read(&[Some("m-1")]).await, [next]);
+}
+
+pub async fn notices_are_written_on_a_condition_and_read_by_queue(store: &dyn Store) {
+    let queue = |name: &str| QueueArn::new(format!("arn:aws:sqs:eu-west-1:111122223333:{name}"));
+    let said = |state, said_at| {
+        let (dependency, consumer) = ("payments".into(), "\u{1F4EE}".into());
+        Statement::Circuit(Circuit { dependency, state, consumer, said_at })
+    };
+    let write = |record: &KeptNotices, expect| Write::Notices { kept: Box::new(record.clone()), expect };
+    let first = |name| KeptNotices::new(queue(name), at_s(1)).with(&[said(CircuitState::Open, at_s(1))], at_s(2));
+    let (one, other) = (first("one").unwrap(), first("other").unwrap());
+    assert_eq!(store.notices(&one.queue).await.unwrap(), None);
+    commit(store, vec![write(&one, Expect::Absent), write(&other, Expect::Absent)]).await;
+    assert_eq!(store.notices(&one.queue).await.unwrap(), Some(one.clone()));
+    let next = one.with(&[said(CircuitState::Closed, at_s(3))], at_s(4)).unwrap();
+    for wrong in [Expect::Absent, Expect::Version(2)] {
+        assert!(matches!(store.commit(vec![write(&next, wrong)]).await, Err(CommitError::Conflict(_))));
+    }
+    commit(store, vec![write(&next, Expect::Version(1))]).await;
+    assert_eq!(store.notices(&one.queue).await.unwrap(), Some(next));
+    assert_eq!(store.notices(&other.queue).await.unwrap(), Some(other));
 }
