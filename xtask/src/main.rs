@@ -15,8 +15,10 @@ mod hash;
 mod layer;
 mod lockfile;
 mod native;
+mod package;
 mod paths;
 mod progress;
+mod publishable;
 mod run;
 mod say;
 mod sbom;
@@ -49,6 +51,7 @@ const COMMANDS: &[&str] = &[
     "function",
     "starts",
     "costs",
+    "package",
     "help",
 ];
 
@@ -77,6 +80,7 @@ usage: cargo xtask <command>
                      build a Lambda function, for `sam build`
   costs              what the stack costs per month while nothing fails, from its template
   starts             size and cold start of each function, built as for Lambda, beside the smallest possible one
+  package            check that the crates for other people's consumers can be published; uploads nothing
   help               this table
 ";
 
@@ -108,6 +112,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "chaos" => chaos::command(&paths, rest),
         "storm" => storm::command(&paths, rest),
         "schemathesis" => ci::call_api(&paths, rest),
+        "package" => package::command(&paths),
         "sbom" => sbom::command(&paths),
         "fuzz" => ci::search(&paths, rest),
         "tidy" => tidy::command(&paths),

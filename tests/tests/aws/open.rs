@@ -4,6 +4,7 @@
 use consumer::{Consumer, ConsumerConfig, Failure, Handler};
 use dlo_tests::endpoint::new_name;
 use domain::fix::FixKind;
+use domain::gate::ConditionKind;
 use domain::id::{Actor, QueueArn, ReplayId};
 use domain::message::Content;
 use domain::policy::{GatePolicy, Policy, ReplayPolicy};
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::watch;
-use wire::{ApproveRequest, DeclareFixRequest};
+use wire::{ApproveRequest, DeclareFixRequest, WaiverRequest};
 
 /// Makes a module with a test of each case at an endpoint; `skip` names cases that the endpoint cannot run.
 macro_rules! cases_at {
@@ -209,7 +210,9 @@ async fn approved(opened: &Opened, options: &PlanOptions) -> ReplayId {
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(office, &otto, &group, &fix).await.expect("a fix");
     let plan = act::make_plan(office, &otto, &group, options).await.expect("a plan");
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    // The orders carry money, and these consumers say nothing of themselves.
+    let waiver = WaiverRequest { condition: ConditionKind::SafeToRepeat, reason: "tested".into() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: vec![waiver] };
     until("the gate opens", async || match act::approve(office, &anna, &group, &approve).await {
         Ok(_) => Some(()),
         Err(OfficeError::GateClosed(_)) => None,

@@ -4,6 +4,7 @@
 mod api;
 mod aws;
 mod built;
+mod features;
 mod fuzz;
 mod lints;
 mod report;
@@ -20,6 +21,7 @@ use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
 use crate::{disk, say};
 pub use api::search as call_api;
+pub use features::all as check_features;
 pub use fuzz::search;
 use report::{Ended, Ending};
 use std::path::Path;

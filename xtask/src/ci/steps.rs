@@ -1,7 +1,7 @@
 //! The steps of `cargo ci`, in the order in which they start.
 
 use super::tally::Tally;
-use super::{api, aws, fuzz, rust, supply, web, witness};
+use super::{api, aws, features, fuzz, rust, supply, web, witness};
 use crate::failure::Outcome;
 use crate::paths::Paths;
 use crate::tidy;
@@ -79,6 +79,7 @@ pub const STEPS: &[Step] = &[
         Lane::Wait,
     ),
     step("browser", "the story in a real browser", rust::browser, &["build", "one-machine", "tools"], Lane::Browser),
+    step("features", "each feature of the published crates alone", features::cheap, &["build"], Lane::Fill),
     step("model", "every state of the replay's model", rust::model, &["one-machine"], Lane::Fill),
     step("simulation", "10,000 seeds of simulated faults", rust::simulation, &["one-machine"], Lane::Fill),
 ];
