@@ -58,17 +58,19 @@ pub async fn me(seen: Seen) -> Fetched<Me> {
     get("/me", &seen).await
 }
 
-/// Returns the groups in attention order, or those that a query asks for.
-pub async fn groups(asked: Option<GroupsRoute>, seen: Seen) -> Fetched<GroupsAnswer> {
-    let query = asked.map(|asked| {
-        query(&[
-            ("q", Some(asked.q).filter(|q| !q.is_empty())),
-            ("view", Some(asked.view.as_str().to_string())),
-            ("sort", Some(asked.sort.as_str().to_string())),
-            ("dir", asked.dir.map(|dir| dir.as_str().to_string())),
-        ])
-    });
-    get(&format!("/groups{}", query.unwrap_or_default()), &seen).await
+/// Returns the groups in attention order, or those that a query asks for; only what has changed if the reader names the
+/// version that it has.
+pub async fn groups(asked: Option<GroupsRoute>, since: Option<String>, seen: Seen) -> Fetched<GroupsAnswer> {
+    let is_asked = asked.is_some();
+    let GroupsRoute { q, view, sort, dir, .. } = asked.unwrap_or_default();
+    let query = query(&[
+        ("q", Some(q).filter(|q| !q.is_empty())),
+        ("view", is_asked.then(|| view.as_str().to_string())),
+        ("sort", is_asked.then(|| sort.as_str().to_string())),
+        ("dir", dir.map(|dir| dir.as_str().to_string())),
+        ("since", since.filter(|version| !version.is_empty())),
+    ]);
+    get(&format!("/groups{query}"), &seen).await
 }
 
 /// Returns how many groups wait for the reader's approval.

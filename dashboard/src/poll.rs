@@ -79,15 +79,18 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
     where
         F: Future<Output = CallResult<T>> + 'static,
     {
-        Self::seeded(None, call, pace)
+        Self::over(RwSignal::new(None), call, pace)
     }
 
-    /// Like [`Live::new`], with a value to show until the first response.
-    pub fn seeded<F>(known: Option<T>, call: impl Fn(Seen) -> F + 'static, pace: impl Fn(&T) -> Pace + 'static) -> Self
+    /// Like [`Live::new`], with a value to show until the first response. The call may read it: it is in `data`.
+    pub fn over<F>(
+        data: RwSignal<Option<T>>,
+        call: impl Fn(Seen) -> F + 'static,
+        pace: impl Fn(&T) -> Pace + 'static,
+    ) -> Self
     where
         F: Future<Output = CallResult<T>> + 'static,
     {
-        let data = RwSignal::new(known);
         let fetch = move |seen| erase(data, Box::pin(call(seen)));
         let pace = move || data.try_with_untracked(|data| data.as_ref().map(&pace)).flatten();
         let (state, pulse, engine) = begin(Box::new(fetch), Box::new(pace));

@@ -1,5 +1,6 @@
 //! Groups as the dashboard lists them.
 
+use crate::changes::ListChanges;
 use crate::facts::{GateFact, RowFacts};
 use crate::next::is_growing;
 use crate::{GateView, GroupName, MergedVariant, NextStep, PlanView, ReplayView};
@@ -115,8 +116,14 @@ pub struct Summary {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupsAnswer {
-    /// The groups that match the query, at most its `limit`.
+    /// The groups that match the query, at most its `limit`; with `changes`, only the rows of parts that changed.
     pub groups: Vec<GroupRow>,
+    /// The version of these groups and of their order, for the parameter `since`. Opaque.
+    #[serde(default)]
+    pub version: String,
+    /// How the groups differ from those of the version in the parameter `since`. Missing if the answer is whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ListChanges>,
     /// Totals over all groups, whatever the query.
     pub summary: Summary,
     /// Whether more groups match the query than the answer holds.

@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+mod changes;
 mod discard;
 mod doctor;
 mod error;
@@ -23,6 +24,7 @@ mod session;
 pub mod sorted;
 mod transform;
 
+pub use changes::{ListChanges, part_of};
 pub use discard::{DiscardPreview, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
 pub use doctor::DoctorAnswer;
 pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};

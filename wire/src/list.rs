@@ -2,6 +2,7 @@
 //!
 //! The office and the dashboard run the same code: the office on all groups, the dashboard on those that it has.
 
+pub mod delta;
 pub mod filter;
 #[cfg(test)]
 mod filter_tests;

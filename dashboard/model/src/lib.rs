@@ -8,6 +8,7 @@ pub use wire::sorted;
 
 pub mod chart;
 pub mod code;
+pub mod delta;
 pub mod deployed;
 pub mod discard;
 pub mod facets;

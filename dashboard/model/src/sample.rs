@@ -111,3 +111,41 @@ pub fn letter_row(id: &str) -> wire::LetterRow {
         state: domain::letter::LetterState::Waiting,
     }
 }
+
+/// Returns the row of an open group with so many letters.
+pub fn group_row(id: &str, letters: i64) -> wire::GroupRow {
+    use domain::reading::{Category, Class, Classification, Confidence};
+    wire::GroupRow {
+        id: GroupId::new(id),
+        title: "Timeout".into(),
+        culprit: None,
+        queue: "payments".into(),
+        consumer: None,
+        classification: Classification {
+            class: Class::Transient,
+            category: Category::Timeout,
+            confidence: Confidence::from_pct(90),
+            reason: "matched: timeout".into(),
+        },
+        severity: domain::impact::Severity::Warning,
+        state: domain::group::GroupState::Open,
+        next: wire::NextStep::FindCause,
+        blocked: None,
+        for_me: false,
+        owner: None,
+        open: Tally { letters, ..Tally::default() },
+        about: None,
+        in_replay: 0,
+        delivered: 0,
+        discarded: 0,
+        customers: 1,
+        customers_at_most: false,
+        oldest_sent_at: None,
+        loss_at: None,
+        first_died_at: NOW,
+        last_died_at: None,
+        arrivals: Vec::new(),
+        arrivals_last_hour: 0,
+        arrivals_recent: 0,
+    }
+}

@@ -13,7 +13,7 @@ mod summary;
 
 pub use memory::Memory;
 
-use crate::api;
+use crate::api::{self, Answer, ApiError, Seen};
 use crate::component::{Frame, Loaded};
 use crate::due::due;
 use crate::keys::{self, key};
@@ -22,6 +22,7 @@ use crate::nav::nav;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use bar::{FilterBar, NewLine, Views, focus_filter};
+use dashboard_model::delta::folded;
 use dashboard_model::money::{count, not_compared};
 use dashboard_model::route::{GroupsRoute, Route};
 use domain::limits::GROUPS_SHOWN_MAX;
@@ -44,9 +45,10 @@ pub fn GroupsPage() -> impl IntoView {
         Route::Groups(route) => has_more.get_untracked().then_some(route),
         _ => None,
     };
-    let live = Live::seeded(
-        snapshot.as_ref().map(|snapshot| snapshot.answer.clone()),
-        move |seen| api::groups(asked(), seen),
+    let data = RwSignal::new(snapshot.as_ref().map(|snapshot| snapshot.answer.clone()));
+    let live = Live::over(
+        data,
+        move |seen| changed(data, asked(), seen),
         |answer: &GroupsAnswer| {
             if answer.summary.replays > 0 { Pace::Busy } else { Pace::Calm }
         },
@@ -109,6 +111,26 @@ pub fn GroupsPage() -> impl IntoView {
                 </Loaded>
             </Frame>
         </div>
+    }
+}
+
+/// Asks for what has changed since the list before, and returns the whole list.
+async fn changed(
+    data: RwSignal<Option<GroupsAnswer>>,
+    asked: Option<GroupsRoute>,
+    seen: Seen,
+) -> Result<Answer<GroupsAnswer>, ApiError> {
+    let since = data.try_with_untracked(|before| before.as_ref().map(|before| before.version.clone())).flatten();
+    let Some(answer) = api::groups(asked.clone(), since, seen.clone()).await?.into_new() else {
+        return Ok(Answer::Same);
+    };
+    let whole = data.try_with_untracked(|before| folded(before.as_ref(), answer)).flatten();
+    match whole {
+        Some(whole) => Ok(Answer::New(whole)),
+        None => {
+            seen.forget();
+            api::groups(asked, None, seen).await
+        }
     }
 }
 

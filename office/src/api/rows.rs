@@ -1,7 +1,7 @@
 //! The list of groups. Rows are ranked and filtered here and cut afterwards, so that no group is lost to the limit and
-//! totals are exact at any size.
+//! totals are exact at any size. A caller that names the version that it has gets only what differs.
 
-use super::answer::{Answer, ApiError};
+use super::answer::ApiError;
 use super::{Caller, Current};
 use crate::gate::{LettersToSend, Moment, judge};
 use crate::merged;
@@ -9,6 +9,8 @@ use crate::office::Office;
 use crate::port::GroupFacts;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Json, Query};
+use axum::http::header::ETAG;
+use axum::response::{IntoResponse, Response};
 use domain::group::merging::name;
 use domain::group::{GroupState, arrival_bucket};
 use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, GROWING_BUCKETS, PAGE_MAX, YOUNG_BAR_MS};
@@ -16,6 +18,7 @@ use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use futures_util::future::try_join_all;
 use serde::Deserialize;
+use wire::list::delta::Digests;
 use wire::list::filter::Filter;
 use wire::list::sort::{Dir, Sort};
 use wire::list::view::View;
@@ -33,6 +36,7 @@ pub(super) struct GroupsQuery {
     sort: Option<String>,
     dir: Option<String>,
     limit: Option<usize>,
+    since: Option<String>,
 }
 
 impl GroupsQuery {
@@ -53,7 +57,7 @@ pub(super) async fn list(
     Current(api): Current,
     Extension(caller): Extension<Caller>,
     asked: Result<Query<GroupsQuery>, QueryRejection>,
-) -> Answer<GroupsAnswer> {
+) -> Result<Response, ApiError> {
     let Query(asked) = asked?;
     let (office, query) = (&api.office, asked.parsed());
     let now = office.now();
@@ -63,7 +67,10 @@ pub(super) async fn list(
     summary.about = rates.and_then(|rates| rates.convert(&summary.money));
     let matching = query.rows(&rows, now);
     let limit = asked.limit.unwrap_or(GROUPS_SHOWN_MAX).clamp(1, GROUPS_SHOWN_MAX);
-    Ok(Json(GroupsAnswer {
+    let mut answer = GroupsAnswer {
+        groups: Vec::new(),
+        version: String::new(),
+        changes: None,
         summary,
         cut: matching.len() > limit,
         matching: matching.len() as u64,
@@ -71,9 +78,18 @@ pub(super) async fn list(
         in_views: view_counts(&rows, &query.filter, now).to_vec(),
         unrated: unrated(&rows, rates),
         rates_of: rates.map(|rates| rates.date.clone()),
-        groups: matching.into_iter().take(limit).cloned().collect(),
         watching: api.watching.iter().map(|queue| queue.name().to_string()).collect(),
-    }))
+    };
+    // Everything but the rows always has a JSON form.
+    let rest = serde_json::to_string(&answer).unwrap_or_default();
+    answer.groups = matching.into_iter().take(limit).cloned().collect();
+    let digests = Digests::of(&answer.groups);
+    answer.version = digests.version();
+    if let Some(version) = &asked.since {
+        answer = digests.since(version, answer);
+    }
+    // The tag is that of the whole answer, in whatever form it is sent.
+    Ok(([(ETAG, format!("W/\"{}\"", digests.tag(&rest)))], Json(answer)).into_response())
 }
 
 /// Returns the rows of all groups, in no order.

@@ -13,6 +13,7 @@ use domain::limits::{FILTER_CHARS_MAX, GROUPS_SHOWN_MAX, PAGE_MAX, TIME_MS_MAX, 
 use domain::replay::OutcomeKind;
 use domain::role::Permission;
 use domain::transform::{DryRun, Transform};
+use wire::list::delta::VERSION_CHARS_MAX;
 use wire::list::sort::{Dir, Sort};
 use wire::list::view::View;
 use wire::{
@@ -91,6 +92,11 @@ const GROUPS: &[Query] = &[
         name: "limit",
         meaning: "groups in the answer",
         values: ParamValues::Number { min: 1, max: GROUPS_SHOWN_MAX as i64, default: Some(GROUPS_SHOWN_MAX as i64) },
+    },
+    Query {
+        name: "since",
+        meaning: "the `version` of the groups that the caller has: the answer then has only the `changes`, unless most groups changed",
+        values: ParamValues::Text { chars_max: VERSION_CHARS_MAX },
     },
 ];
 /// The filter of letters, with the same names as in a plan.

@@ -19,7 +19,7 @@ use tower::ServiceExt;
 use wire::{ApproveRequest, EntryRow, ErrorBody, ErrorCode, GroupsAnswer, LetterRow};
 
 /// Identifies a caller by a token that is the name of a role.
-struct ByName;
+pub struct ByName;
 
 #[async_trait::async_trait]
 impl Identify for ByName {
@@ -54,7 +54,7 @@ pub fn router_of(world: &World) -> Router {
 /// An answer of the API.
 pub struct Answer {
     pub status: StatusCode,
-    etag: Option<String>,
+    pub etag: Option<String>,
     next: Option<String>,
     pub allow: Option<String>,
     encoding: Option<String>,

@@ -38,10 +38,14 @@ async fn row(router: &Router, role: &str) -> GroupRow {
     listed_by(router, role, "").await.groups.remove(0)
 }
 
+/// Ids of a hash have no order: the richest group is not among the first.
+fn id_of(number: usize) -> GroupId {
+    GroupId::new(format!("{:032x}", (number as u128).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834)))
+}
+
 /// Writes a group with one letter, as intake would.
 async fn put(store: &dyn Store, number: usize, amount: i64, currency: &str, state: GroupState) {
-    // Ids of a hash have no order: the richest group is not among the first.
-    let id = GroupId::new(format!("{:032x}", (number as u128).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834)));
+    let id = id_of(number);
     let mut letter = samples::letter(&id, number as u64);
     letter.diagnosis.impact.money = Some(Money { amount: amount.into(), currency: Currency::parse(currency).unwrap() });
     let mut counts = CountsDeltas::default();
@@ -52,6 +56,14 @@ async fn put(store: &dyn Store, number: usize, amount: i64, currency: &str, stat
     let mut writes = vec![Write::Variant { variant: Box::new(variant), expect: Expect::Absent }];
     writes.extend(counts.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) }));
     store.commit(writes).await.unwrap();
+}
+
+/// Changes the record of a group.
+async fn change(store: &dyn Store, number: usize, how: impl Fn(Variant) -> Variant) {
+    let before = store.group(&id_of(number)).await.unwrap().unwrap();
+    let after = how(before.moved(before.state.clone()));
+    let write = Write::Variant { variant: Box::new(after), expect: Expect::Version(before.version) };
+    store.commit(vec![write]).await.unwrap();
 }
 
 fn resolved() -> GroupState {
@@ -215,4 +227,49 @@ async fn every_answer_tells_the_offices_time() {
         let now = response.headers()[wire::NOW_HEADER].to_str().unwrap().parse::<i64>().unwrap();
         assert_eq!(now, world.office.now().as_ms(), "{path}");
     }
+}
+
+/// A reader that asks for what has changed gets little, and has the whole list at any time.
+#[tokio::test]
+async fn a_reader_with_a_version_gets_what_has_changed() {
+    let (world, router) = router().await;
+    for number in 0..200 {
+        put(&*world.store, number, number as i64, "EUR", GroupState::Open).await;
+    }
+    let get = async |query: &str, tag: Option<&str>| {
+        let request =
+            Request::builder().uri(format!("/api/v1/groups?{query}")).header("authorization", "Bearer viewer");
+        let request = tag.into_iter().fold(request, |request, tag| request.header("if-none-match", tag));
+        send(&router, request.body(Body::empty()).unwrap()).await
+    };
+    let parsed = |answer: &Answer| serde_json::from_slice::<GroupsAnswer>(&answer.body).unwrap();
+    let mut page = parsed(&get("", None).await);
+    assert!(page.changes.is_none());
+
+    for step in 0..3 {
+        match step {
+            0 => put(&*world.store, 300, 1_000_000, "EUR", GroupState::Open).await,
+            1 => change(&*world.store, 7, |group| Variant { owner: Some("ana".into()), ..group }).await,
+            _ => change(&*world.store, 90, |group| Variant { state: resolved(), ..group }).await,
+        }
+        let sent = get(&format!("since={}", page.version), None).await;
+        let (whole, changed) = (get("", None).await, parsed(&sent));
+        assert!(changed.changes.is_some() && changed.groups.len() < 40, "{} rows", changed.groups.len());
+        assert!(sent.body.len() * 4 < whole.body.len(), "{} of {} bytes", sent.body.len(), whole.body.len());
+        assert_eq!((&sent.etag, sent.etag.is_some()), (&whole.etag, true), "in every form the same answer");
+        page = dashboard_model::delta::folded(Some(&page), changed).expect("changes of this list");
+        assert_eq!(page, parsed(&whole));
+        let again = get(&format!("since={}", page.version), sent.etag.as_deref()).await;
+        assert_eq!(again.status, StatusCode::NOT_MODIFIED);
+    }
+
+    // A version of another query, and one that never was.
+    let filtered = parsed(&get(&format!("view=open&limit=50&since={}", page.version), None).await);
+    let whole = parsed(&get("view=open&limit=50", None).await);
+    assert_eq!(dashboard_model::delta::folded(Some(&page), filtered), Some(whole));
+    for never in ["x", &"0".repeat(24 * 12)] {
+        let answer = parsed(&get(&format!("since={never}"), None).await);
+        assert_eq!(answer, page, "{never}");
+    }
+    assert_eq!(get(&format!("since={}", "0".repeat(9_999)), None).await.status, StatusCode::BAD_REQUEST);
 }
