@@ -10,6 +10,7 @@ mod replay;
 mod replays;
 mod signin;
 mod unknown;
+mod viewport;
 
 pub use group::GroupPage;
 pub use groups::{GroupsPage, Memory};

@@ -11,6 +11,7 @@ mod filter;
 mod fix;
 mod header;
 mod letters;
+mod letters_rows;
 mod letters_table;
 mod logs;
 mod merge;

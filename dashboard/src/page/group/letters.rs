@@ -4,7 +4,8 @@ use super::actions::{Action, Actions};
 use super::chosen::{Choice, Chosen};
 use super::current::CurrentGroup;
 use super::filter::FilterLine;
-use super::letters_table::{Acts, Headings, Sorter, line};
+use super::letters_rows::Rows;
+use super::letters_table::{Acts, Sorter};
 use super::plan::{PlanThese, Planning};
 use super::release::ReleaseCard;
 use crate::api;
@@ -148,13 +149,7 @@ fn Letters(
                 </Show>
                 <Problem error=filling.error() />
                 <div class="scroll" role="region" aria-label="Table of letters" tabindex="0">
-                    <table class="rows">
-                        <Headings chosen order />
-                        <tbody>
-                            <For each=move || shown.get() key=|row| (row.id.clone(), row.deaths, row.replays, row.state.kind())
-                                children=move |row| line(current, row, filter.get_value(), chosen) />
-                        </tbody>
-                    </table>
+                    <Rows current shown has_more order filter chosen />
                 </div>
             </Show>
             <Show when=move || is_sorted() && shown.with(Vec::len) < loaded.get()>

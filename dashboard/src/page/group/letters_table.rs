@@ -154,8 +154,14 @@ pub(super) fn Acts(
     }
 }
 
-/// Shows a letter's row.
-pub(super) fn line(current: CurrentGroup, row: LetterRow, filter: LetterFilter, chosen: Chosen) -> impl IntoView {
+/// Shows a letter's row, with its index in the table.
+pub(super) fn line(
+    current: CurrentGroup,
+    row: LetterRow,
+    filter: LetterFilter,
+    chosen: Chosen,
+    index: Memo<usize>,
+) -> impl IntoView {
     let href = letter_href(&current.id(), &row.id, filter);
     let short: String = row.id.as_str().chars().take(8).collect();
     let money = row.impact.money.as_ref().map_or("—".to_string(), |money| amount(money).text());
@@ -181,7 +187,7 @@ pub(super) fn line(current: CurrentGroup, row: LetterRow, filter: LetterFilter, 
     let loss = (row.state.kind().is_open()).then_some(row.loss_at).flatten();
     let id = row.id.clone();
     view! {
-        <tr class:row-chosen=move || chosen.is_ticked(&id)>
+        <tr class:row-chosen=move || chosen.is_ticked(&id) aria-rowindex=attr(move || index.get().to_string())>
             <td class="tick"><Tick chosen id=row.id.clone() short=short.clone() /></td>
             <th scope="row"><a class="mono" href=href>{short}</a></th>
             <td class="wide">

@@ -5,8 +5,8 @@ use super::order::Order;
 use super::query::Query;
 use super::row::Row;
 use super::scroll::{FRAME, frame};
+use crate::page::viewport::{follow, window_px};
 use crate::poll::State;
-use crate::prefs::prefs;
 use crate::reactive::prelude::*;
 use dashboard_model::route::{GroupsRoute, Route};
 use dashboard_model::sort::{Dir, Sort};
@@ -14,8 +14,6 @@ use dashboard_model::window::{self, Viewport};
 use domain::id::GroupId;
 use leptos::html;
 use std::ops::Range;
-use wasm_bindgen::JsCast;
-use wasm_bindgen::prelude::Closure;
 
 /// The columns: CSS class, label, and the header's sort order.
 const COLUMNS: [(&str, &str, Option<Sort>); 9] = [
@@ -42,7 +40,7 @@ pub(super) fn List(query: Query, order: Order) -> impl IntoView {
         }
     });
     let shown = order.shown();
-    let window = Memo::new(move |_| window::range(shown.with(Vec::len), viewport.get()));
+    let window = Memo::new(move |_| window::range(shown.with(Vec::len), viewport.get(), window::GROUPS));
     let rows = move || shown.with(|shown| shown.get(window.get()).unwrap_or_default().to_vec());
     let spacer = move |rows: usize| format!("{}px", (viewport.get().row_px * rows as f64) as u64);
     let above = move || spacer(window.get().start);
@@ -120,41 +118,21 @@ fn Header(query: Query) -> impl IntoView {
     }
 }
 
-/// Updates the viewport on scrolling (of the list or the page), on resizing, and when rows change their height.
+/// Keeps the viewport up to date.
 fn watch_viewport(body: NodeRef<html::Div>, viewport: RwSignal<Viewport>) {
     let measure = move || {
         let (Some(Some(body)), Some(frame)) = (body.try_get_untracked(), frame()) else { return };
         let frame = frame.get_bounding_client_rect();
-        let window_px = window().inner_height().ok().and_then(|px| px.as_f64()).unwrap_or(0.0);
         let top = frame.top().max(0.0);
         let row = body.query_selector(".row").ok().flatten();
         let now = Viewport {
             above_px: top - body.get_bounding_client_rect().top(),
-            height_px: (frame.bottom().min(window_px) - top).max(0.0),
+            height_px: (frame.bottom().min(window_px()) - top).max(0.0),
             row_px: row.map_or(0.0, |row| row.get_bounding_client_rect().height()),
         };
         if viewport.try_get_untracked() != Some(now) {
             viewport.try_set(now);
         }
     };
-    let resized = window_event_listener(leptos::ev::resize, move |_| measure());
-    // Captured at the window, because scroll events of inner elements do not bubble.
-    let scrolled = Closure::<dyn Fn()>::new(measure);
-    let listener = scrolled.as_ref().clone();
-    let _ = window().add_event_listener_with_callback_and_bool("scroll", listener.unchecked_ref(), true);
-    let scrolled = StoredValue::new(scrolled);
-    on_cleanup(move || {
-        resized.remove();
-        scrolled.with_value(|scrolled| {
-            let callback = scrolled.as_ref().unchecked_ref();
-            let _ = window().remove_event_listener_with_callback_and_bool("scroll", callback, true);
-        });
-    });
-    let dense = prefs().dense;
-    Effect::new(move || {
-        dense.get();
-        if body.get().is_some() {
-            request_animation_frame(measure);
-        }
-    });
+    follow(move || body.get().is_some(), measure);
 }
