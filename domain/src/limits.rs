@@ -78,6 +78,9 @@ pub const RETENTION_MAX: Span = Span::from_days(14);
 pub const DELIVERED_KEPT_MAX: Span = Span::from_days(36_525);
 /// The maximum number of groups in one answer of the group list; the answer says if there are more.
 pub const GROUPS_SHOWN_MAX: usize = 2_000;
+/// How long a process continues what it knows of all groups by reading only what has changed. Then it reads everything
+/// again, in case that a change was not listed.
+pub const KNOWN_GROUPS_AGE_MAX: Span = Span::from_mins(60);
 /// The longest reason, note or reference that a person may write, characters.
 pub const REASON_CHARS_MAX: usize = 2_000;
 /// The longest message type or tenant that a filter may name, characters. Real ones are below a hundred.

@@ -6,6 +6,7 @@
 //! | `commit`, `transaction`, `action`, `learned` | writing |
 //! | `read`, `list` | reading |
 //! | `counts` | counters in shards |
+//! | `changed`, `snapshot` | which groups have changed, and all groups at a moment |
 //! | `pack`, `large` | packing records, storing large ones |
 //! | `forget` | deleting letters that were closed long ago |
 //! | `bucket` | calls to S3 |
@@ -16,6 +17,7 @@
 
 mod action;
 mod bucket;
+mod changed;
 mod commit;
 mod counts;
 mod fault;
@@ -28,6 +30,7 @@ mod list;
 mod meter;
 mod pack;
 mod read;
+mod snapshot;
 mod table;
 mod transaction;
 
@@ -52,8 +55,11 @@ use domain::replay::{Block, Ledger, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use fault::Fault;
-use office::port::{CommitError, Cursor, EntryKey, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
+use office::port::{
+    ChangePoint, Changed, CommitError, Cursor, EntryKey, GroupFacts, Page, Store, StoreError, TransformFacts, Write,
+};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use table::{Kept, Table};
 
 /// Deaths that [`Store::deaths`] returns at most.
@@ -91,6 +97,13 @@ impl DynamoStore {
     #[must_use]
     pub fn keeping_closed(self, policy: &Policy) -> Self {
         self.keep_closed(policy);
+        self
+    }
+
+    /// Replaces the clock of the notes of changed groups, for tests that count writes: there is one note a minute.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Fn() -> Timestamp + Send + Sync>) -> Self {
+        self.table.clock = clock;
         self
     }
 
@@ -179,6 +192,14 @@ impl Store for DynamoStore {
         limit: usize,
     ) -> Result<Page<GroupFacts>, StoreError> {
         list::groups(&self.table, arrivals_from, after, limit).await.map_err(|fault| fault.during("list groups"))
+    }
+
+    async fn changed(&self, since: Option<ChangePoint>) -> Result<Option<Changed>, StoreError> {
+        changed::since(&self.table, since).await.map_err(|fault| fault.during("list what has changed"))
+    }
+
+    async fn snapshot(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        snapshot::read(&self.table).await.map_err(|fault| fault.during("read the snapshot of all groups"))
     }
 
     async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError> {

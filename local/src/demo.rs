@@ -222,6 +222,7 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
         entropy: Arc::new(machine::entropy),
         custody: true,
         retentions: Arc::new(Mutex::new(HashMap::new())),
+        known_groups: Arc::default(),
         transforms: Arc::new(Transforms::with_this_executable()),
     };
     Ok((office, backup::Files { folder, store, queue }))

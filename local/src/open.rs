@@ -283,6 +283,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
         entropy: Arc::new(machine::entropy),
         custody: config.custody,
         retentions: Arc::new(Mutex::new(HashMap::new())),
+        known_groups: Arc::default(),
         transforms: Arc::new(Transforms::with_this_executable()),
     };
     Ok((office, files, RealQueues { dlq, receipts }))

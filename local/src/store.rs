@@ -37,11 +37,12 @@ use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use fault::Fault;
 use office::port::{
-    CommitError, Cursor, EntryKey, GroupFacts, ListPosition, Page, Store, StoreError, TransformFacts, Write,
+    ChangePoint, Changed, CommitError, Cursor, EntryKey, GroupFacts, ListPosition, Page, Store, StoreError,
+    TransformFacts, Write,
 };
 use read::Window;
 use readers::Readers;
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -171,6 +172,18 @@ impl Store for SqliteStore {
         let window = Window::new(read::GROUPS, after, ListPosition::first(), limit);
         let work = move |db: &rusqlite::Transaction<'_>| read::groups(db, arrivals_from, &window);
         self.readers.read(|| "list groups".into(), work).await
+    }
+
+    async fn changed(&self, since: Option<ChangePoint>) -> Result<Option<Changed>, StoreError> {
+        let work = move |db: &rusqlite::Transaction<'_>| read::changed(db, since).map(Some);
+        self.readers.read(|| "list what has changed".to_string(), work).await
+    }
+
+    async fn snapshot(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let work = |db: &rusqlite::Transaction<'_>| {
+            Ok(db.prepare_cached(sql::SNAPSHOT)?.query_row([], |row| row.get(0)).optional()?)
+        };
+        self.readers.read(|| "read the snapshot of all groups".to_string(), work).await
     }
 
     async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError> {

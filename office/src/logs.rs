@@ -7,9 +7,10 @@
 use crate::audit::Auditor;
 use crate::commit::{Tries, commit};
 use crate::error::{OfficeError, chain};
+use crate::known::KnownVariant;
 use crate::merged;
 use crate::office::Office;
-use crate::port::{Expect, GroupFacts, ListPosition, LogQuery, Store, Write};
+use crate::port::{Expect, ListPosition, LogQuery, Store, Write};
 use domain::audit::Act;
 use domain::deployment::AttachedConsumer;
 use domain::group::Variant;
@@ -38,17 +39,17 @@ pub(crate) struct Due {
 
 impl Due {
     /// Looks at one group.
-    pub fn see(&mut self, facts: &GroupFacts, now: Timestamp) {
+    pub fn see(&mut self, variant: &KnownVariant, now: Timestamp) {
+        let KnownVariant { facts, is_mute } = variant;
         let group = &facts.group;
         let search = group.logs.as_deref();
         self.recent += search.map_or(0, |search| search.recent(now));
         if group.merge.into.is_some() {
             return;
         }
-        let is_mute = group.failure.is_empty() && group.reported.is_none();
         if let Some(wanted_at) = search.and_then(|search| search.wanted_at) {
             self.wanted.push((wanted_at, group.id.clone()));
-        } else if is_mute && facts.counts.open().letters > 0 && LogSearch::is_due(search, group.first_died_at, now) {
+        } else if *is_mute && facts.counts.open().letters > 0 && LogSearch::is_due(search, group.first_died_at, now) {
             self.new.push((search.map_or(0, |search| search.tries), group.first_died_at, group.id.clone()));
         }
     }

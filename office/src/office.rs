@@ -1,6 +1,7 @@
 //! The office: its ports, its policy, its clock. Built once per process and shared by all handlers.
 
 use crate::error::OfficeError;
+use crate::known::KnownGroups;
 use crate::policy::{Policies, Seen};
 use crate::port::{Alerts, Logs, Metrics, Outgoing, Payloads, Queue, Store};
 use domain::alert::Alert;
@@ -51,6 +52,8 @@ pub struct Office {
     pub custody: bool,
     /// The retentions that this process has read from queues. They change rarely, and only a display depends on them.
     pub retentions: Arc<Mutex<HashMap<QueueArn, Span>>>,
+    /// What this process knows of all groups.
+    pub known_groups: Arc<KnownGroups>,
     /// The workers that run payload transforms.
     pub transforms: Arc<Transforms>,
 }

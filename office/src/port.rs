@@ -1,6 +1,7 @@
 //! The ports: what the handlers need from their platform. Each has two real implementations, AWS and the embedded
 //! office of `dlo`, and one conformance suite that both pass.
 
+mod changed;
 mod commit_cost;
 mod cursor;
 mod entries;
@@ -9,6 +10,7 @@ mod page;
 mod payloads;
 mod store;
 
+pub use changed::{ChangePoint, Changed};
 pub use commit_cost::{BUCKETS_TOGETHER, WAVES_TOGETHER};
 pub use cursor::{ListPosition, Listed, is_of_id};
 pub use logs::{LogQuery, Logged, Logs, LogsError, NoLogs};

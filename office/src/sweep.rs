@@ -6,6 +6,7 @@ use crate::commit::commit;
 use crate::discarding;
 use crate::error::{self, OfficeError};
 use crate::groups;
+use crate::known::first_bucket;
 use crate::logs::{self, Due};
 use crate::merged;
 use crate::office::Office;
@@ -14,9 +15,9 @@ use crate::watch;
 use domain::alert::{Alert, AlertKind};
 use domain::clock::{ClockJump, ClockRecord};
 use domain::discard::Closed;
-use domain::group::GroupState;
+use domain::group::{GroupState, Variant};
 use domain::impact::Severity;
-use domain::limits::{CLOCK_TRIAL, FORGET_MAX, PAGE_MAX};
+use domain::limits::{CLOCK_TRIAL, FORGET_MAX};
 use domain::metric::{CUSTOMERS_AFFECTED, Datum, OLDEST_LETTER, OPEN_LETTERS, REVENUE_AT_RISK, TIME_TO_LOSS};
 use domain::money::Purse;
 use domain::time::Timestamp;
@@ -51,26 +52,20 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     }
     let now = office.now();
     let mut gauges = Gauges::default();
-    let mut groups = Vec::new();
     let mut due = Due::default();
-    let mut cursor = None;
-    loop {
-        let page = office.store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX).await?;
-        for facts in page.items {
-            gauges.count(&facts, now);
-            due.see(&facts, now);
-            reopen_missed(office, &facts, now).await;
-            groups.push(GroupFacts { group: merged::slim(facts.group), ..facts });
-        }
-        let Some(next) = page.next else { break };
-        cursor = Some(next);
+    let known = office.known_groups.now(&*office.store, first_bucket(now), now).await?;
+    office.known_groups.save(&*office.store, &known).await;
+    for variant in known.variants() {
+        gauges.count(&variant.facts, now);
+        due.see(variant, now);
+        reopen_missed(office, &variant.facts, now).await;
     }
     office.measure(&gauges.data(now)).await;
-    let is_fixed = |facts: &&GroupFacts| matches!(facts.group.state, GroupState::FixDeclared { .. });
-    let fixed: Vec<_> = groups.iter().filter(is_fixed).map(|facts| facts.group.id.clone()).collect();
-    let variants = groups.iter().map(|facts| (facts.group.id.clone(), facts.group.clone())).collect();
-    let groups = merged::fold(groups);
-    for group in &groups {
+    let variants = || known.variants().map(|variant| &variant.facts.group);
+    let is_fixed = |group: &&Variant| matches!(group.state, GroupState::FixDeclared { .. });
+    let fixed: Vec<_> = variants().filter(is_fixed).map(|group| group.id.clone()).collect();
+    let groups = known.groups();
+    for group in groups {
         if !group.group.merge.members.is_empty() {
             reopen_missed(office, group, now).await;
         }
@@ -79,10 +74,11 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
             None => discarding::close_missed(office, group).await,
         }
     }
+    let variants = variants().map(|group| (group.id.clone(), group.clone())).collect();
     merged::merge(office, &variants).await;
     by_rule::approve(office, &fixed).await;
     // Last, because it writes groups: what was read of them is then no longer current.
-    watch::tell(office, &groups, now).await;
+    watch::tell(office, groups, now).await;
     logs::search(office, due).await;
     if checked_clock(office, now).await?.may_forget(now) {
         forget(office, now).await;

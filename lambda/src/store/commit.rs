@@ -5,6 +5,7 @@
 //! and tries again at once. After contention or throttling, it waits with full jitter and tries again.
 
 use super::action::{Action, StoreCondition};
+use super::changed::Notes;
 use super::counts::{self, Extremes, Shards};
 use super::fault::Fault;
 use super::item::{Item, get_number};
@@ -39,12 +40,13 @@ enum Cancelled {
 /// Commits writes to a table.
 pub(super) struct Committer {
     shards: Shards,
+    notes: Notes,
     stamp: AtomicU64,
 }
 
 impl Committer {
     pub(super) fn new() -> Self {
-        Self { shards: Shards::default(), stamp: AtomicU64::new(0) }
+        Self { shards: Shards::default(), notes: Notes::default(), stamp: AtomicU64::new(0) }
     }
 
     pub(super) async fn commit(&self, table: &Table, writes: &[Write]) -> Result<(), CommitError> {
@@ -58,12 +60,14 @@ impl Committer {
             for (index, write) in writes.iter().enumerate() {
                 builder.add(index, write).map_err(failed)?;
             }
-            let TransactionBuilder { actions, mut blobs, reminders, .. } = builder;
+            let TransactionBuilder { actions, mut blobs, before, .. } = builder;
             try_join_all(blobs.iter_mut().map(|blob| blob.write(table))).await.map_err(failed)?;
-            try_join_all(reminders.into_iter().map(|reminder| table.put(reminder))).await.map_err(failed)?;
+            try_join_all(before.into_iter().map(|record| table.put(record))).await.map_err(failed)?;
             if actions.is_empty() {
                 return Ok(());
             }
+            // Before each attempt: what is listed as changed must not be older than the change.
+            self.notes.put(table, writes).await.map_err(failed)?;
             let built: Result<Vec<_>, _> = actions.iter().map(|action| action.build(table.name())).collect();
             match table.transact(built.map_err(|error| failed(Fault::call("write records", error)))?).await {
                 Ok(()) => {

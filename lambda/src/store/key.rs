@@ -11,6 +11,8 @@
 //! | an hour of arrivals | `G#group` | `A#hour#shard` | | |
 //! | waiting plan | `G#group` | `P` | | |
 //! | entry in the list of groups | `GROUPS` | group | | |
+//! | note that a group changed in a minute | `X#hour` | minute, group | | |
+//! | snapshot of all groups, and a part of it | `Y`, `Y#stamp#number` | `Y` | | |
 //! | customer of a group | `C#group#customer` | `C` | | |
 //! | replay | `R#replay` | `R` | | |
 //! | ledger of eight waves of a replay | `R#replay` | `W#eight` | | |
@@ -153,6 +155,30 @@ pub(super) const GROUPS: &str = "GROUPS";
 
 pub(super) fn group_listing(id: &GroupId) -> Key {
     key(GROUPS.into(), segment(id.as_str()))
+}
+
+/// Returns the hour of a minute. Notes of an hour share a partition.
+pub(super) fn hour_of_minute(minute: i64) -> i64 {
+    minute.div_euclid(60)
+}
+
+pub(super) fn changes(hour: i64) -> String {
+    format!("X#{}", ordered(hour))
+}
+
+/// The note that a group changed in a minute.
+pub(super) fn change(minute: i64, group: &GroupId) -> Key {
+    key(changes(hour_of_minute(minute)), format!("{}#{}", ordered(minute), segment(group.as_str())))
+}
+
+/// The record of the last snapshot of all groups.
+pub(super) fn snapshot() -> Key {
+    key("Y".into(), "Y")
+}
+
+/// A part of a snapshot. Each is a partition of its own: together they may be more than a partition accepts in a second.
+pub(super) fn snapshot_part(stamp: u64, at: usize) -> Key {
+    key(format!("Y#{stamp:016x}#{at:04x}"), "Y")
 }
 
 pub(super) fn customer(group: &GroupId, customer: &str) -> Key {

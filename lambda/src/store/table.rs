@@ -15,10 +15,11 @@ use aws_sdk_dynamodb::types::{
     TransactWriteItem,
 };
 use domain::discard::Closed;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use futures_util::future::try_join_all;
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Keys per `BatchGetItem` call (limit in botocore's service model).
 const BATCH_KEYS_MAX: usize = 100;
@@ -35,6 +36,16 @@ pub(super) struct Table {
     /// The bucket for large blobs, if one is configured.
     pub(super) bucket: Option<Bucket>,
     kept: RwLock<Kept>,
+    /// The clock of the notes of changed groups.
+    pub(super) clock: Clock,
+}
+
+/// Returns the current time.
+pub(super) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+fn system_time() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_ms(since.as_millis() as i64)
 }
 
 /// How long closed letters are kept. `None` keeps them forever.
@@ -79,7 +90,19 @@ pub(super) enum TransactionError {
 
 impl Table {
     pub(super) fn new(client: Client, name: String) -> Self {
-        Self { client, name, meter: Meter::default(), bucket: None, kept: RwLock::default() }
+        Self {
+            client,
+            name,
+            meter: Meter::default(),
+            bucket: None,
+            kept: RwLock::default(),
+            clock: Arc::new(system_time),
+        }
+    }
+
+    /// Returns the current time.
+    pub(super) fn now(&self) -> Timestamp {
+        (self.clock)()
     }
 
     /// Returns how long closed letters are kept.

@@ -10,9 +10,10 @@ use super::key::{self, Key};
 use super::large::Blob;
 use super::learned::Learned;
 use super::pack::pack;
+use super::snapshot;
 use super::table::{Kept, Table};
 use domain::group::{CountsDelta, Variant};
-use domain::id::{GroupId, LetterId, ReplayId};
+use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::impact::NEVER;
 use domain::letter::{Death, Letter};
 use domain::message::Content;
@@ -56,16 +57,17 @@ pub(super) struct TransactionBuilder<'a> {
     pub actions: Vec<Action>,
     /// Blobs that must be written before the transaction.
     pub blobs: Vec<Blob>,
-    /// Reminders that must be written before the transaction (see [`forget`]).
-    pub reminders: Vec<Item>,
+    /// Records that must be written before the transaction: reminders (see [`forget`]), and parts of a snapshot.
+    pub before: Vec<Item>,
+    pub now: Timestamp,
     pub kept: Kept,
 }
 
 impl<'a> TransactionBuilder<'a> {
     pub(super) fn new(table: &'a Table, learned: &'a Learned, stamp: u64) -> Self {
         let (bucket, kept) = (table.bucket.as_ref(), table.kept());
-        let (actions, blobs, reminders) = (Vec::new(), Vec::new(), Vec::new());
-        Self { learned, bucket, stamp, actions, blobs, reminders, kept }
+        let (actions, blobs, before) = (Vec::new(), Vec::new(), Vec::new());
+        Self { learned, bucket, stamp, actions, blobs, before, now: table.now(), kept }
     }
 
     /// Adds the actions for the write with this index.
@@ -96,12 +98,8 @@ impl<'a> TransactionBuilder<'a> {
                 self.ledger(index, replay, moves);
                 Ok(())
             }
-            Write::Sent { message, entry: EntryKey { replay, place, letter } } => {
-                let mut item = key::sent(message).item();
-                item.insert("r".into(), text(replay.as_str()));
-                item.insert("n".into(), number(place));
-                item.insert("l".into(), text(letter.as_str()));
-                self.push(index, Action::put(item, None));
+            Write::Sent { message, entry } => {
+                self.sent(index, message, entry);
                 Ok(())
             }
             Write::Deployment { deployment, believed_until } => {
@@ -126,6 +124,10 @@ impl<'a> TransactionBuilder<'a> {
             Write::Reports { kept, expect } => self.reports(index, kept, *expect),
             Write::Notices { kept, expect } => self.notices(index, kept, *expect),
             Write::Clock(record) => self.put(index, key::clock(), "clock", record),
+            Write::Snapshot(packed) => {
+                self.snapshot(index, packed);
+                Ok(())
+            }
             Write::Policy(version) => self.policy(index, version),
             Write::Audit(record) => {
                 let position = key::audit_position(record.at.as_ms(), self.stamp, index);
@@ -151,6 +153,20 @@ impl<'a> TransactionBuilder<'a> {
         item.insert("v".into(), number(version));
         item.insert(key::EXPIRES.into(), number(key::expiry(expires_at)));
         self.push(index, Action::put(item, Some(expected(expect))));
+    }
+
+    fn sent(&mut self, index: usize, message: &MessageId, EntryKey { replay, place, letter }: &EntryKey) {
+        let mut item = key::sent(message).item();
+        item.insert("r".into(), text(replay.as_str()));
+        item.insert("n".into(), number(place));
+        item.insert("l".into(), text(letter.as_str()));
+        self.push(index, Action::put(item, None));
+    }
+
+    fn snapshot(&mut self, index: usize, packed: &[u8]) {
+        let (item, parts) = snapshot::items(packed, self.stamp, self.now);
+        self.before.extend(parts);
+        self.push(index, Action::put(item, None));
     }
 
     fn dry_run(&mut self, index: usize, run: &DryRun, expect: Expect) -> Result<(), Fault> {
@@ -216,7 +232,7 @@ impl<'a> TransactionBuilder<'a> {
             metadata.location.write_to(&mut item, "r", "rh");
             if let Some((closed, at, _)) = closed {
                 item.insert(forget::CLOSED_AT.into(), number(at.as_ms()));
-                self.reminders.push(forget::reminder(letter, (closed, at), &content.location, &metadata.location));
+                self.before.push(forget::reminder(letter, (closed, at), &content.location, &metadata.location));
             }
             match content.location.already_stored() {
                 Some((already_stored, hash))

@@ -56,6 +56,10 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
             let text = "INSERT INTO clock VALUES (1, ?1) ON CONFLICT (key) DO UPDATE SET record = excluded.record";
             write_one(db, text, [encode("clock", &record)?])
         }
+        Write::Snapshot(packed) => {
+            let text = "INSERT INTO snapshot VALUES (1, ?1) ON CONFLICT (key) DO UPDATE SET packed = excluded.packed";
+            write_one(db, text, [packed])
+        }
         Write::Policy(version) => {
             let text = "INSERT INTO policy SELECT ?1, ?2 WHERE ?1 = 1 + (SELECT coalesce(max(version), 0) FROM policy)";
             write_one(db, text, params![int(version.version), encode("policy", &version)?])
@@ -176,6 +180,7 @@ fn death(db: &Connection, death: &Death) -> Result<bool, Fault> {
 }
 
 fn variant(db: &Connection, variant: &Variant, expect: Expect) -> Result<bool, Fault> {
+    changed(db, &variant.id)?;
     let (id, version, record) = (variant.id.as_str(), int(variant.version), encode("group", variant)?);
     match expect {
         Expect::Absent => {
@@ -189,7 +194,16 @@ fn variant(db: &Connection, variant: &Variant, expect: Expect) -> Result<bool, F
     }
 }
 
+/// Notes that a group was changed, after all changes before.
+fn changed(db: &Connection, group: &GroupId) -> Result<(), Fault> {
+    let text = "INSERT INTO change VALUES (?1, 1 + coalesce((SELECT max(number) FROM change), 0))
+        ON CONFLICT (group_id) DO UPDATE SET number = excluded.number";
+    db.prepare_cached(text)?.execute([group.as_str()])?;
+    Ok(())
+}
+
 fn counts(db: &Connection, group: &GroupId, delta: &CountsDelta) -> Result<(), Fault> {
+    changed(db, group)?;
     // Nothing is added to a number that has changed since it was written.
     let mut counts = read::counts(db, group)?.unwrap_or_default();
     counts.apply(delta);

@@ -10,7 +10,7 @@ use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
 use domain::replay::{Block, Ledger, Replay};
 use domain::time::Timestamp;
-use office::port::{Cursor, EntryKey, GroupFacts, ListPosition, Page, TransformFacts};
+use office::port::{ChangePoint, Changed, Cursor, EntryKey, GroupFacts, ListPosition, Page, TransformFacts};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 
@@ -202,6 +202,17 @@ pub(super) fn groups(db: &Connection, arrivals_from: i64, window: &Window) -> Re
     let page = window.page(GROUPS, variants, |variant| ListPosition::id(variant.id.as_str()));
     let items = page.items.into_iter().map(|variant| facts(db, variant, arrivals_from)).collect::<Result<_, _>>()?;
     Ok(Page { items, next: page.next })
+}
+
+/// Lists the groups that were changed since a point; none without a point.
+pub(super) fn changed(db: &Connection, since: Option<ChangePoint>) -> Result<Changed, Fault> {
+    let last: Option<i64> = db.prepare_cached(sql::LAST_CHANGE)?.query_row([], |row| row.get(0))?;
+    let ids = |since: ChangePoint| {
+        let mut statement = db.prepare_cached(sql::CHANGES)?;
+        statement.query_map([since.0], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()
+    };
+    let groups = since.map(ids).transpose()?.unwrap_or_default().into_iter().map(GroupId::new).collect();
+    Ok(Changed { groups, next: ChangePoint(last.unwrap_or(0)) })
 }
 
 pub(super) const REPLAYS: &str = "replays";

@@ -204,6 +204,15 @@ CREATE TABLE notices (
     version INTEGER NOT NULL,
     record TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE change (
+    group_id TEXT PRIMARY KEY,
+    number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX change_by_number ON change (number);
+CREATE TABLE snapshot (
+    key INTEGER PRIMARY KEY,
+    packed BLOB NOT NULL
+) STRICT;
 ",
 ];
 

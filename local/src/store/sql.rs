@@ -25,6 +25,11 @@ pub(super) const COUNTS: &str = "SELECT record, checksum FROM group_count WHERE 
 pub(super) const ARRIVALS: &str =
     "SELECT bucket, deaths FROM arrival WHERE group_id = ?1 AND bucket >= ?2 ORDER BY bucket";
 
+pub(super) const LAST_CHANGE: &str = "SELECT max(number) FROM change";
+pub(super) const CHANGES: &str = "SELECT group_id FROM change WHERE number > ?1";
+
+pub(super) const SNAPSHOT: &str = "SELECT packed FROM snapshot WHERE key = 1";
+
 pub(super) const PLAN: &str = "SELECT record FROM plan WHERE group_id = ?1";
 pub(super) const REPLAY: &str = "SELECT record FROM replay WHERE id = ?1";
 pub(super) const REPLAYS: &str = "
@@ -74,6 +79,9 @@ pub(super) const ALL: &[(&str, &str)] = &[
     (GROUPS, "(id>?)"),
     (COUNTS, "(group_id=?)"),
     (ARRIVALS, "PRIMARY KEY (group_id=? AND bucket>?)"),
+    (LAST_CHANGE, "change_by_number"),
+    (CHANGES, "change_by_number (number>?)"),
+    (SNAPSHOT, "(rowid=?)"),
     (PLAN, "(group_id=?)"),
     (REPLAY, "(id=?)"),
     (REPLAYS, "replay_by_time ((approved_at,id)<(?,?))"),

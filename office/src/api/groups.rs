@@ -2,11 +2,12 @@
 
 use super::answer::{Answer, ApiError, Object, body};
 use super::replays::view;
-use super::rows::{chart, first_bucket, row};
+use super::rows::{chart, row};
 use super::{Api, Caller, Current};
 use crate::act;
 use crate::error::OfficeError;
 use crate::gate::{LettersToSend, Moment, judge};
+use crate::known::first_bucket;
 use crate::merged::{self, MergedGroup};
 use crate::office::Office;
 use crate::port::GroupFacts;

@@ -4,7 +4,7 @@
 use super::answer::ApiError;
 use super::{Caller, Current};
 use crate::gate::{LettersToSend, Moment, judge};
-use crate::merged;
+use crate::known::first_bucket;
 use crate::office::Office;
 use crate::port::GroupFacts;
 use axum::extract::rejection::QueryRejection;
@@ -13,7 +13,7 @@ use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
 use domain::group::merging::name;
 use domain::group::{GroupState, arrival_bucket};
-use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, GROWING_BUCKETS, PAGE_MAX, YOUNG_BAR_MS};
+use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, GROWING_BUCKETS, YOUNG_BAR_MS};
 use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use futures_util::future::try_join_all;
@@ -94,18 +94,9 @@ pub(super) async fn list(
 
 /// Returns the rows of all groups, in no order.
 async fn all(office: &Office, caller: &Caller, now: Timestamp) -> Result<Vec<GroupRow>, ApiError> {
-    let (mut listed, mut cursor) = (Vec::new(), None);
-    loop {
-        let page = office.store.groups(first_bucket(now), cursor.as_ref(), PAGE_MAX).await?;
-        let slim = |facts: GroupFacts| GroupFacts { group: merged::slim(facts.group), ..facts };
-        listed.extend(page.items.into_iter().map(slim));
-        cursor = page.next;
-        if cursor.is_none() {
-            break;
-        }
-    }
+    let known = office.known_groups.now(&*office.store, first_bucket(now), now).await?;
     let mut rows = Vec::new();
-    for some in merged::fold(listed).chunks(AT_ONCE) {
+    for some in known.groups().chunks(AT_ONCE) {
         rows.extend(try_join_all(some.iter().map(|facts| listed_row(office, caller, facts, now))).await?);
     }
     Ok(rows)
@@ -140,13 +131,6 @@ async fn gate_of(office: &Office, caller: &Caller, facts: &GroupFacts) -> Result
     Ok(Some(GateFact::new(&(&judged.gate).into(), has_plan)))
 }
 
-/// Returns the first bucket of the 24 hours in a sparkline: 23 whole hours and the current one.
-pub(super) fn first_bucket(now: Timestamp) -> i64 {
-    let hour = Span::from_mins(60).as_ms();
-    let this_hour = now.as_ms().div_euclid(hour) * hour;
-    arrival_bucket(Timestamp::from_ms(this_hour - (ARRIVAL_BARS as i64 - 1) * hour))
-}
-
 /// Returns a group's deaths over time.
 pub(super) fn chart(facts: &GroupFacts, now: Timestamp) -> DeathsChart {
     let first_bar_at = |bar_ms: i64| (now.as_ms().div_euclid(bar_ms) - (ARRIVAL_BARS as i64 - 1)) * bar_ms;
@@ -174,7 +158,9 @@ pub(super) async fn row(
     let first = first_bucket(now);
     let mut arrivals = vec![0; ARRIVAL_BARS];
     for (bucket, n) in &facts.arrivals {
-        if let Some(bar) = arrivals.get_mut(((bucket - first) / per_bar).max(0) as usize) {
+        // What is known may begin earlier.
+        let bar = usize::try_from((bucket - first).div_euclid(per_bar)).ok();
+        if let Some(bar) = bar.and_then(|bar| arrivals.get_mut(bar)) {
             *bar += n;
         }
     }

@@ -3,6 +3,7 @@
 //! Rules live in `domain` and in the handlers. A store only compares versions, adds counters and maintains lists, so
 //! that DynamoDB (`TransactWriteItems`) and SQLite behave alike.
 
+use super::changed::{ChangePoint, Changed};
 use super::entries::Listing;
 use super::page::{Cursor, Page, StoreError};
 use async_trait::async_trait;
@@ -19,6 +20,7 @@ use domain::replay::{Block, Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The condition of a write.
@@ -136,6 +138,8 @@ pub enum Write {
     },
     /// What the sweeps have seen of the clock. The store keeps the last write.
     Clock(ClockRecord),
+    /// What a process knew of all groups, packed. The store keeps the last write.
+    Snapshot(Box<[u8]>),
     /// A version of the policy. Its number must follow that of the newest version, or be 1 if there is none.
     Policy(Box<PolicyVersion>),
     /// An audit record. Append-only; records of the same time keep the order of their writes.
@@ -174,7 +178,7 @@ pub enum CommitError {
 }
 
 /// A variant with everything that is counted for it; or a group, once its merged variants are added up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupFacts {
     /// The variant; of a group its representative.
     pub group: Variant,
@@ -242,6 +246,15 @@ pub trait Store: Send + Sync {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<GroupFacts>, StoreError>;
+
+    /// Lists the fingerprints whose record or counters were changed since a point: at least by every commit that took
+    /// effect after the call that returned the point. It may list others. Without a point it lists none.
+    ///
+    /// Returns `None` if the point is too long ago. Then everything must be read again.
+    async fn changed(&self, since: Option<ChangePoint>) -> Result<Option<Changed>, StoreError>;
+
+    /// Reads the last snapshot of all groups; `None` if there is none, or not all of it any more.
+    async fn snapshot(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Reads the plan of a group that waits for approval.
     async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError>;

@@ -6,6 +6,7 @@ use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::limits::PAGE_MAX;
 use domain::money::Purse;
 use domain::replay::{Entry, OutcomeKind, Replay};
+use office::office::Office;
 use office::port::{GroupFacts, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -102,7 +103,30 @@ pub(super) async fn store_is_consistent(fixture: &Fixture) -> Result<(), String>
         }
         every_send_is_counted(fixture, replay, entries, &contents)?;
     }
-    contents.letters.values().try_for_each(|letter| letter_is_in_its_replay(letter, &contents))
+    contents.letters.values().try_for_each(|letter| letter_is_in_its_replay(letter, &contents))?;
+    for office in fixture.offices() {
+        knows_all_groups(office, fixture, &contents).await?;
+    }
+    Ok(())
+}
+
+/// Checks that what a process knows of all groups, with what the store says has changed since, is what the store has.
+async fn knows_all_groups(office: &Office, fixture: &Fixture, contents: &Contents) -> Result<(), String> {
+    let known = office.known_groups.now(&*fixture.store, 0, office.now()).await.map_err(|error| error.to_string())?;
+    let facts = |facts: &GroupFacts| {
+        let GroupFacts { group, counts, oldest_sent_at, loss_at, .. } = facts.clone();
+        (group.id, group.version, group.state, group.merge, counts, oldest_sent_at, loss_at)
+    };
+    let known: Vec<_> = known.variants().map(|variant| facts(&variant.facts)).collect();
+    let stored: Vec<_> = contents.groups.iter().map(facts).collect();
+    let wrong = known.iter().zip(&stored).find(|(known, stored)| known != stored);
+    match wrong {
+        Some((known, stored)) => Err(format!("a process knows {known:?}, but the store has {stored:?}")),
+        None if known.len() != stored.len() => {
+            Err(format!("a process knows {} of {} groups", known.len(), stored.len()))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Checks that the entries count at least as many sends as the queue received. Letters with equal content are checked

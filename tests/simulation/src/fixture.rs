@@ -162,6 +162,7 @@ impl Fixture {
                 entropy: Arc::new(move || entropy.lock().map(|mut chance| chance.number()).unwrap_or_default()),
                 custody: true,
                 retentions: Arc::new(Mutex::new(HashMap::new())),
+                known_groups: Arc::default(),
                 transforms: transforms.clone(),
             };
             Process { name, office, faults, skew, usual_skew }
@@ -215,6 +216,11 @@ impl Fixture {
         let process = self.processes[at].clone();
         process.faults.restart();
         process
+    }
+
+    /// Returns the offices of all processes.
+    pub fn offices(&self) -> impl Iterator<Item = &Office> {
+        self.processes.iter().map(|process| &process.office)
     }
 
     pub fn set_outage(&self, outage: Option<(QueueArn, Outage)>) {

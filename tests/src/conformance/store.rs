@@ -5,6 +5,7 @@
 //! one of the writes whose conditions failed.
 
 pub mod audit;
+pub mod changed;
 pub mod commits;
 pub mod entries;
 pub mod groups;
@@ -105,6 +106,12 @@ macro_rules! store_cases_in_small_commits {
             variant_keeps_its_skeleton_and_its_members,
             group_without_letters_has_empty_facts,
             group_that_does_not_exist_has_no_facts,
+        );
+        $crate::store_cases!($fresh, changed:
+            groups_that_commits_touched_are_listed,
+            no_change_is_missed_from_point_to_point,
+            a_point_is_valid_for_every_reader,
+            snapshot_is_replaced_whatever_its_size,
         );
         $crate::store_cases!($fresh, replays:
             plan_is_replaced_by_a_later_one,

@@ -2,6 +2,7 @@
 
 mod consumers;
 mod costs;
+mod list;
 mod logs;
 mod office;
 mod once;

@@ -90,3 +90,15 @@ async fn killed_process_loses_nothing_that_was_committed() {
         assert_eq!(store.letter(&letter(&id, stored).id).await.unwrap(), None, "and no letter that is not counted");
     }
 }
+
+#[tokio::test]
+async fn a_change_is_listed_once() {
+    let (store, _folder) = fresh().await;
+    store.commit(keep(&[letter(&group_id("a"), 1), letter(&group_id("b"), 2)])).await.unwrap();
+    let start = store.changed(None).await.unwrap().unwrap().next;
+    assert!(store.changed(Some(start)).await.unwrap().unwrap().groups.is_empty());
+    store.commit(keep(&[letter(&group_id("a"), 3)])).await.unwrap();
+    let changed = store.changed(Some(start)).await.unwrap().unwrap();
+    assert_eq!(changed.groups, [group_id("a")].into());
+    assert!(store.changed(Some(changed.next)).await.unwrap().unwrap().groups.is_empty());
+}

@@ -18,6 +18,7 @@ mod forged;
 mod forgotten;
 mod gone;
 mod hand;
+mod known;
 mod list;
 mod logs;
 mod merged;

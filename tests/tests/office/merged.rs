@@ -312,8 +312,9 @@ async fn a_sweep_cut_off_at_any_call_is_completed_by_the_next() {
             table(&world).await;
             if !world.faults.has_failed() {
                 assert_eq!(
-                    call, 11,
-                    "the policy, two lists, two reads and a commit per merge, and a read and a commit of the clock"
+                    call, 14,
+                    "the policy, the replays, what is known of all groups (the snapshot, a point, the groups, the snapshot \
+                     again), two reads and a commit per merge, and a read and a commit of the clock"
                 );
                 break;
             }
