@@ -5,15 +5,10 @@
 
 use browser::driver::Driver;
 use browser::person::Person;
-use domain::group::{CountsDeltas, Variant};
-use domain::id::GroupId;
 use domain::role::Role;
 use harness::running::Demo;
-use harness::samples;
 use local::store::SqliteStore;
-use office::port::{Expect, Store, Write};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// How often each page is loaded. The median counts.
 const LOADS: usize = 5;
@@ -68,7 +63,9 @@ async fn main() {
     let driver = Driver::start();
     for groups in if sizes.is_empty() { vec![21, 2_000] } else { sizes } {
         let folder = tempfile::tempdir().expect("a folder");
-        seed(&folder.path().join("office.db"), groups).await;
+        let store = SqliteStore::open(&folder.path().join("office.db")).expect("a store");
+        harness::many::groups(&store, groups).await;
+        drop(store);
         let demo = Demo::start(folder.path());
         let person = Person::new(&driver, "otto").await;
         person.open(demo.link(Role::Operator)).await;
@@ -76,25 +73,6 @@ async fn main() {
         measure(&person, &demo, groups).await;
         // The page may log failed requests of loads that were replaced.
         let _ = person.driver.clone().quit().await;
-    }
-}
-
-/// Fills a store with groups of a letter each, as intake would.
-async fn seed(path: &Path, groups: usize) {
-    let store = SqliteStore::open(path).expect("a store");
-    for number in 0..groups {
-        let id = GroupId::new(format!("{number:032x}"));
-        let mut counts = CountsDeltas::default();
-        let letter = samples::letter(&id, number as u64);
-        counts.moved(None, &letter);
-        let variant =
-            Variant { title: format!("Error {number}: the price list is out of date"), ..samples::group(&id) };
-        let mut writes = vec![
-            Write::Letter { letter: Box::new(letter), expect: Expect::Absent },
-            Write::Variant { variant: Box::new(variant), expect: Expect::Absent },
-        ];
-        writes.extend(counts.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) }));
-        store.commit(writes).await.expect("a commit");
     }
 }
 
