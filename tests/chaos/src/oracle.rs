@@ -157,7 +157,8 @@ fn entries(db: &Connection) -> Result<BTreeMap<(String, String), Entry>> {
     let mut found = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let (replay, bytes) = (row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(3)?);
-        let block = Block::from_bytes(ReplayId::from(replay.as_str()), row.get(1)?, row.get(2)?, &bytes)?;
+        let (number, version) = (row.get::<_, i64>(1)?.cast_unsigned(), row.get::<_, i64>(2)?.cast_unsigned());
+        let block = Block::from_bytes(ReplayId::from(replay.as_str()), number, version, &bytes)?;
         for entry in block.entries {
             let outcome = entry.outcome.kind().as_str().to_owned();
             let read = Entry { wave: entry.wave as usize, outcome, sends: entry.sends.into() };
