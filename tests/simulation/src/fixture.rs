@@ -138,8 +138,7 @@ impl Fixture {
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open_in_memory().expect("a store"));
         let checker = Arc::new(Checker::new(main.clone(), now.clone()));
         let metrics = Arc::new(SeriesMetrics::open_in_memory().expect("metrics"));
-        let rate = chance.below(60);
-        let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::in_this_process()));
+        let (rate, lag) = (chance.below(60), Arc::new(Lag::new(now)));
         let named = QueuePolicy::default().and([main.clone()], None);
         let processes = ["one", "two"].map(|name| {
             let faults = faults(checker.clone(), lag.clone(), Chance(chance.number()), rate);
@@ -163,7 +162,7 @@ impl Fixture {
                 custody: true,
                 retentions: Arc::new(Mutex::new(HashMap::new())),
                 known_groups: Arc::default(),
-                transforms: transforms.clone(),
+                transforms: Arc::new(Transforms::in_this_process()),
             };
             Process { name, office, faults, skew, usual_skew }
         });
