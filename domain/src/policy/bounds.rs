@@ -195,6 +195,7 @@ mod tests {
                 "replay.canary_pause_share_pct is 91; it must be between 0 and 90",
             ),
             (r#"{"replay":{"canary_letters_max":0}}"#, "replay.canary_letters_max is 0; it must be between 1 and 1000"),
+            (r#"{"sign_in":{"idle_ms":0}}"#, "sign_in.idle_ms is 0; it must be between 60000 and 1209600000"),
             (r#"{"replay":{"canary_pct":0}}"#, "replay.canary_pct is 0; it must be between 1 and 100"),
             (r#"{"replay":{"growth_factor":101}}"#, "replay.growth_factor is 101; it must be between 1 and 100"),
             (r#"{"replay":{"wave_letters_max":0}}"#, "replay.wave_letters_max is 0; it must be between 1 and 250000"),

