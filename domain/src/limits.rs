@@ -83,8 +83,9 @@ pub const GROUPS_SHOWN_MAX: usize = 2_000;
 pub const KNOWN_GROUPS_AGE_MAX: Span = Span::from_mins(60);
 /// The longest reason, note or reference that a person may write, characters.
 pub const REASON_CHARS_MAX: usize = 2_000;
-/// The longest message type or tenant that a filter may name, characters. Real ones are below a hundred.
-pub const FILTER_CHARS_MAX: usize = 1_000;
+/// The longest message type or tenant that a filter may name, characters. Real ones are below a hundred. In an address, each
+/// may become twelve bytes, and a request's head has 16 KiB.
+pub const FILTER_CHARS_MAX: usize = 500;
 /// The last moment that a request may name: the end of the year 9999, in milliseconds.
 pub const TIME_MS_MAX: i64 = 253_402_300_799_999;
 /// The longest id in a request, characters. Ids of the office have 32.

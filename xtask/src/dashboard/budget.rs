@@ -19,9 +19,9 @@ struct Budget {
 /// The design's target for the first load is 240 kB gzip and 200 kB Brotli: less than half of what it was before the program
 /// was split (572 and 438 kB). A file that two parts need counts for both.
 const BUDGETS: [Budget; 4] = [
-    Budget { part: FIRST, gzip_bytes: 229_400, brotli_bytes: 195_700 },
-    Budget { part: "work", gzip_bytes: 360_700, brotli_bytes: 292_300 },
-    Budget { part: "policy", gzip_bytes: 43_700, brotli_bytes: 40_200 },
+    Budget { part: FIRST, gzip_bytes: 234_600, brotli_bytes: 200_100 },
+    Budget { part: "work", gzip_bytes: 367_400, brotli_bytes: 297_300 },
+    Budget { part: "policy", gzip_bytes: 44_000, brotli_bytes: 40_400 },
     Budget { part: "sign_in", gzip_bytes: 12_800, brotli_bytes: 11_900 },
 ];
 /// Every file that no part is alone in needing.
