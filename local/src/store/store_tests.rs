@@ -84,6 +84,8 @@ async fn letters_delivered_under_an_older_version_are_deleted_too() {
         DROP TABLE policy;
         DROP TABLE reports;
         DROP TABLE notices;
+        DROP TABLE change;
+        DROP TABLE snapshot;
         DROP TABLE clock;
         DROP INDEX letter_by_closing;
         ALTER TABLE letter DROP COLUMN closed_at;

@@ -19,7 +19,7 @@ pub struct Named {
 }
 
 /// Subcommands of cargo that are not the project's own.
-const CARGO: &[&str] = &["bench", "build", "check", "clippy", "doc", "fmt", "install", "run", "test", "tree"];
+const CARGO: &[&str] = &["bench", "build", "check", "clippy", "doc", "fmt", "install", "run", "rustc", "test", "tree"];
 const PROFILES: &[&str] = &["dev", "release", "demo", "witness", "wasm"];
 
 /// Collects the commands of all pages, and of the heads of all Rust files.

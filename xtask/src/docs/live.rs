@@ -70,7 +70,9 @@ fn scripts(pages: &[File]) -> Vec<Script> {
                 Some(start) => continued.push_str(start),
                 None => {
                     let text = std::mem::take(&mut continued) + text;
-                    if !text.trim().is_empty() && !text.trim_start().starts_with('#') {
+                    // A block in a list is indented.
+                    let text = text.trim().to_owned();
+                    if !text.is_empty() && !text.starts_with('#') {
                         found.push(Script { at: format!("{}:{line}", page.path.display()), text });
                     }
                 }
@@ -94,7 +96,7 @@ pub fn faults(pages: &[File], steps: &[&str]) -> Vec<Fault> {
                 found.push(format!("{}: the step {step}, which should run this command, does not exist", script.at))
             }
             Some(_) => {}
-            None => found.push(format!("{}: nothing runs `{}`: see PROOFS in xtask", script.at, script.text.trim())),
+            None => found.push(format!("{}: nothing runs `{}`: see PROOFS in xtask", script.at, script.text)),
         }
     }
     found
