@@ -1,8 +1,8 @@
 //! Notices: what consumers say about their circuits, and which messages they may handle twice. The gate's evidence.
 //!
-//! A notice travels as the body of a message on the receipts queue. Whoever may send to that queue is believed about
-//! these two things and nothing else. Stamps and receipts say the same things, so all three become a [`Statement`], and
-//! the newest statement about a dependency or a message type counts.
+//! A notice travels as the body of a message on the receipts queue. Whoever is believed (the office decides) is believed
+//! about these two things and nothing else. Stamps and receipts say the same things, so all three become a [`Statement`],
+//! and the newest statement about a dependency or a message type counts.
 
 use crate::clock::is_recent;
 use crate::id::{GroupId, QueueArn};

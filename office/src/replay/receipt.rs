@@ -14,7 +14,7 @@ use domain::id::{LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
 use domain::marker::Marker;
 use domain::metric::{DELIVERED, Datum};
-use domain::replay::Receipt;
+use domain::replay::{Outcome, Receipt};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A receipt, and the message that it came in.
@@ -121,7 +121,10 @@ async fn proven(
         let now = office.now();
         match entry.confirmed(receipt, marker, letter.replays, now) {
             Ok(after) => {
-                notices::add_receipt(&mut said, letter, receipt);
+                // Only who has received the message knows its id. While the send is not recorded, nobody can check it.
+                if matches!(&entry.outcome, Outcome::InFlight { message_id, .. } if *message_id == receipt.message_id) {
+                    notices::add_receipt(&mut said, letter, receipt);
+                }
                 let state = LetterState::Delivered { replay: replay.clone(), at: now };
                 changes.insert(id.clone(), Change::new(entry, after.outcome, Some(state)));
             }

@@ -1,6 +1,6 @@
 //! What consumers say of themselves reaches the gate, from those who may say it, and nothing else.
 
-use domain::deployment::{Attached, AttachedConsumer};
+use domain::deployment::AttachedConsumer;
 use domain::fix::FixKind;
 use domain::gate::{Condition, ConditionKind};
 use domain::id::{GroupId, MessageId};
@@ -12,7 +12,6 @@ use domain::replay::{PlanOptions, RECEIPT_VERSION, Receipt};
 use domain::time::Span;
 use harness::world::{World, approve_request, order};
 use office::error::OfficeError;
-use office::port::Write;
 use office::{act, event};
 use queue::{Queue as _, Received};
 use serde_json::json;
@@ -99,15 +98,7 @@ async fn the_policy_decides_over_what_consumers_say() {
 async fn only_a_function_that_consumes_the_queue_speaks_for_it() {
     let world = world(None).await;
     let (group, request) = planned(&world).await;
-    let consumer = AttachedConsumer {
-        service: "orders".into(),
-        function: Some("orders-fn".into()),
-        enabled: true,
-        state: "Enabled".into(),
-        ..AttachedConsumer::default()
-    };
-    let attached = Attached { queue: world.main.clone(), seen_at: world.office.now(), consumers: vec![consumer] };
-    world.store.commit(vec![Write::Attached(attached)]).await.unwrap();
+    world.attach(AttachedConsumer::default()).await;
     let notice = notice(&world, &[], &["order.placed"]);
     for stranger in [None, Some("AIDA1"), Some("AROA1:other-fn")] {
         assert!(!is_taken(&world, &notice, stranger).await, "{stranger:?}");

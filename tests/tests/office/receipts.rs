@@ -172,6 +172,8 @@ async fn a_receipt_shows_that_a_letter_was_sent_whose_answer_was_lost() {
         take(&world, &receipts).await;
         let total = world.ledger(&id).await.total();
         assert_eq!((total.delivered, total.confirmed, total.sending), (2, 2, 0));
+        let notices = world.store.notices(&world.main).await.unwrap();
+        assert_eq!(notices, None, "such a receipt says nothing of its consumer");
         for _ in 0..60 {
             world.advance(Span::from_secs(1));
             world.steps().await;

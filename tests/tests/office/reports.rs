@@ -2,7 +2,7 @@
 //! report changes nothing else.
 
 use domain::alert::AlertKind;
-use domain::deployment::{Attached, AttachedConsumer};
+use domain::deployment::AttachedConsumer;
 use domain::id::{MessageId, QueueArn};
 use domain::letter::Letter;
 use domain::limits::BATCH_ENTRIES_MAX;
@@ -15,7 +15,6 @@ use domain::time::Span;
 use harness::carried::redrive_all;
 use harness::world::World;
 use office::event;
-use office::port::Write;
 use queue::{Queue as _, Received};
 
 const FUNCTION: &str = "arn:aws:lambda:eu-west-1:111122223333:function:orders-fn";
@@ -191,15 +190,7 @@ async fn a_message_is_not_left_twice() {
 async fn a_report_counts_only_from_a_consumer_of_its_queue() {
     let world = World::new().await;
     let ids = redriven(&world, 1).await;
-    let function = AttachedConsumer {
-        service: "orders".into(),
-        function: Some("orders-fn".into()),
-        enabled: true,
-        state: "Enabled".into(),
-        ..AttachedConsumer::default()
-    };
-    let attached = Attached { queue: world.main.clone(), seen_at: world.office.now(), consumers: vec![function] };
-    world.store.commit(vec![Write::Attached(attached)]).await.unwrap();
+    world.attach(AttachedConsumer::default()).await;
     let forged = [report(&world, "forged", &[&ids[0]])];
     assert_eq!(sent(&world, &forged, Some("AROAEVIL:attacker-fn")).await, 1);
     assert_eq!(sent(&world, &forged, None).await, 1);
@@ -270,16 +261,7 @@ async fn an_unknown_error_on_three_instances_is_poison() {
 async fn a_mapping_that_deletes_failed_messages_is_alerted_once_a_day() {
     let world = World::new().await;
     let attach = async |reports_failures| {
-        let function = AttachedConsumer {
-            service: "orders".into(),
-            function: Some("orders-fn".into()),
-            enabled: true,
-            state: "Enabled".into(),
-            reports_failures,
-            ..AttachedConsumer::default()
-        };
-        let attached = Attached { queue: world.main.clone(), seen_at: world.office.now(), consumers: vec![function] };
-        world.store.commit(vec![Write::Attached(attached)]).await.unwrap();
+        world.attach(AttachedConsumer { reports_failures, ..AttachedConsumer::default() }).await
     };
     let alerts = || world.alerts.recent(100).into_iter().filter(|alert| alert.kind == AlertKind::MessagesLost).count();
     let id = MessageId::from("m");

@@ -2,7 +2,7 @@
 
 use crate::reports::{letters, redriven, report, sent};
 use domain::alert::AlertKind;
-use domain::deployment::{Attached, AttachedConsumer, Deployment};
+use domain::deployment::{AttachedConsumer, Deployment};
 use domain::doctor::{Check, Finding};
 use domain::impact::Severity;
 use domain::reading::{Category, Class};
@@ -18,20 +18,8 @@ const SENDER: Option<&str> = Some("AROAGOOD:orders-fn");
 /// An office that knows which function consumes its main queue.
 async fn world() -> World {
     let world = World::new().await;
-    attach(&world).await;
+    world.attach(AttachedConsumer::default()).await;
     world
-}
-
-async fn attach(world: &World) {
-    let function = AttachedConsumer {
-        service: "orders".into(),
-        function: Some("orders-fn".into()),
-        enabled: true,
-        state: "Enabled".into(),
-        ..AttachedConsumer::default()
-    };
-    let attached = Attached { queue: world.main.clone(), seen_at: world.office.now(), consumers: vec![function] };
-    world.store.commit(vec![Write::Attached(attached)]).await.unwrap();
 }
 
 /// A start that failed, as the witness reports it: by the function's name, without a queue.
@@ -137,7 +125,7 @@ async fn a_failed_start_counts_only_from_a_function_that_consumes_a_queue() {
     let world = World::new().await;
     let start = [failed_start(&world, 1)];
     assert_eq!(sent(&world, &start, SENDER).await, 1, "the platform has not said which queue it consumes");
-    attach(&world).await;
+    world.attach(AttachedConsumer::default()).await;
     assert_eq!(sent(&world, &start, Some("AROAEVIL:attacker-fn")).await, 1);
     assert_eq!(sent(&world, &start, None).await, 1);
     let of_another = [Report { function: "billing-fn".into(), ..failed_start(&world, 1) }];
