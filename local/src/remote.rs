@@ -45,9 +45,12 @@ pub enum RemoteError {
         /// The HTTP status.
         status: u16,
     },
-    /// There is no answer.
-    #[error("the office at {0} does not answer. It is unknown whether the request took effect: check before you retry")]
+    /// There is no answer, and nothing has changed.
+    #[error("the office at {0} does not answer. Check the address, and whether the office runs")]
     NoAnswer(String),
+    /// There is no answer to a request that may have changed something.
+    #[error("the office at {0} does not answer. It is unknown whether the request took effect: check before you retry")]
+    Unknown(String),
 }
 
 /// An office that is called over its API.
@@ -92,7 +95,11 @@ impl Remote {
         let mut url = self.url.clone();
         url.set_path(&format!("/api/v1/{path}"));
         url.set_query(query);
-        let no_answer = |_| RemoteError::NoAnswer(self.url.to_string());
+        let only_reads = method == Method::GET;
+        let no_answer = |error: reqwest::Error| match only_reads || error.is_connect() {
+            true => RemoteError::NoAnswer(self.url.to_string()),
+            false => RemoteError::Unknown(self.url.to_string()),
+        };
         let request = self.client.request(method, url.clone()).bearer_auth(&self.token);
         let answer = body.iter().fold(request, |request, body| request.json(body)).send().await.map_err(no_answer)?;
         let status = answer.status();
@@ -131,6 +138,34 @@ mod tests {
         }
         for office in ["office.example.com", "ftp://office.example.com", "", "file:///etc/passwd"] {
             assert!(refused(office, Some("t")).contains("not the address"), "{office}");
+        }
+    }
+
+    /// Calls an office that closes each connection without an answer, or refuses it if `listens` is false.
+    async fn called(method: Method, listens: bool) -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        match listens {
+            true => drop(std::thread::spawn(move || {
+                for stream in listener.incoming().flatten() {
+                    // A whole head, so that the request has been sent.
+                    let _ = std::io::Read::read(&mut &stream, &mut [0; 4096]);
+                }
+            })),
+            false => drop(listener),
+        }
+        let office = Remote::at(&url, Some("t")).expect("an address of this machine");
+        let answer: Result<Value, RemoteError> = office.call(method, "policy", None).await;
+        answer.expect_err("no answer").to_string()
+    }
+
+    #[tokio::test]
+    async fn only_a_change_that_was_sent_may_have_taken_effect() {
+        for (method, listens, is_unknown) in
+            [(Method::GET, true, false), (Method::PUT, false, false), (Method::PUT, true, true)]
+        {
+            let message = called(method.clone(), listens).await;
+            assert_eq!(message.contains("unknown whether"), is_unknown, "{method}, {listens}: {message}");
         }
     }
 }
