@@ -20,21 +20,21 @@ pub struct Marker {
     pub replay: ReplayId,
     /// The number of the letter's replays including this one; 1 for the first.
     pub attempt: u32,
-    /// The place of the letter's entry in the replay, from 0, so that a return finds it.
-    pub place: u64,
+    /// The sequence number of the letter's entry in the replay, from 0, so that a return finds it.
+    pub seq: u64,
 }
 
 impl Marker {
-    /// Returns the attribute's value: `2.<letter>.<replay>.<attempt>.<place>`. The leading 2 is the format's
+    /// Returns the attribute's value: `2.<letter>.<replay>.<attempt>.<seq>`. The leading 2 is the format's
     /// version.
     pub fn print(&self) -> String {
-        format!("2.{}.{}.{}.{}", self.letter, self.replay, self.attempt, self.place)
+        format!("2.{}.{}.{}.{}", self.letter, self.replay, self.attempt, self.seq)
     }
 
     /// Parses the output of [`Marker::print`]. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
-        let (Some("2"), Some(letter), Some(replay), Some(attempt), Some(place), None) =
+        let (Some("2"), Some(letter), Some(replay), Some(attempt), Some(seq), None) =
             (parts.next(), parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
         else {
             return None;
@@ -45,7 +45,7 @@ impl Marker {
             letter: letter.into(),
             replay: replay.into(),
             attempt: attempt.parse().ok()?,
-            place: place.parse().ok()?,
+            seq: seq.parse().ok()?,
         })
     }
 }

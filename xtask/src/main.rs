@@ -67,7 +67,7 @@ usage: cargo xtask <command>
   simulate [args]    the office under simulated faults: --seeds N, --from N; --seed N runs one seed again;
                      --model checks every state of a small replay
   chaos [args]       the real office on this machine under faults, compared with an oracle: --minutes N, --seed S,
-                     --lanes N, --fault <name>
+                     --offices N, --fault <name>
   storm [N]          N letters of a hundred causes at once (20,000 when not said): rates, answers, memory
   schemathesis [--minutes N]
                      call the API of a demo with inputs generated from its OpenAPI document; 5 minutes when not said

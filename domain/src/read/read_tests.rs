@@ -54,7 +54,7 @@ fn a_stamp_provides_queue_id_and_times() {
     let mut message = stamped(&stamp, "{}");
     message.content.attributes.insert("trace".into(), Attribute::number("1.50"));
     let marker =
-        Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt: 2, place: 7 };
+        Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt: 2, seq: 7 };
     message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
     let reading = read(&message, &naming(&["arn:main"]));
     assert_eq!(reading.diagnosis.envelope, EnvelopeKind::Consumer);
@@ -110,7 +110,7 @@ fn a_letter_returned_three_times_is_poison_unless_the_policy_says_otherwise() {
             letter: "a".repeat(32).as_str().into(),
             replay: "b".repeat(32).as_str().into(),
             attempt: 9,
-            place: 0,
+            seq: 0,
         };
         message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
         let reading = read(&message, policy);

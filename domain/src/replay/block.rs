@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 /// The entries of a full block. Twenty ordinary ones fit into a kilobyte together with the record's key.
 pub const BLOCK_ENTRIES: usize = 20;
 
-/// Consecutive entries of a replay: those at the places `number * 20` to `number * 20 + 19`.
+/// Consecutive entries of a replay: those with the sequence numbers `number * 20` to `number * 20 + 19`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// The replay.
@@ -26,19 +26,19 @@ pub struct Block {
     pub number: u64,
     /// Increments with each change; conditional writes compare it. 1 for a new block.
     pub version: u64,
-    /// The entries, in the order of their places. Only the last block of a replay may have fewer than
+    /// The entries, in the order of their sequence numbers. Only the last block of a replay may have fewer than
     /// [`BLOCK_ENTRIES`].
     pub entries: Vec<Entry>,
 }
 
 impl Block {
-    /// Returns the number of the block that the entry at this place belongs to.
-    pub fn number_of(place: u64) -> u64 {
-        place / BLOCK_ENTRIES as u64
+    /// Returns the number of the block that the entry with this sequence number belongs to.
+    pub fn number_of(seq: u64) -> u64 {
+        seq / BLOCK_ENTRIES as u64
     }
 
-    /// Returns the place of a block's first entry.
-    pub fn first_place(number: u64) -> u64 {
+    /// Returns the sequence number of a block's first entry.
+    pub fn first_seq(number: u64) -> u64 {
         number.saturating_mul(BLOCK_ENTRIES as u64)
     }
 
@@ -59,9 +59,9 @@ impl Block {
         blocks
     }
 
-    /// Returns the entry at a place of the replay; `None` if it is in another block.
-    pub fn entry(&self, place: u64) -> Option<&Entry> {
-        self.entries.get(usize::try_from(place.checked_sub(Self::first_place(self.number))?).ok()?)
+    /// Returns the entry with this sequence number; `None` if it is in another block.
+    pub fn entry(&self, seq: u64) -> Option<&Entry> {
+        self.entries.get(usize::try_from(seq.checked_sub(Self::first_seq(self.number))?).ok()?)
     }
 
     /// Replaces an entry, if the stored one is still the one that the change was decided for. Returns whether it is.

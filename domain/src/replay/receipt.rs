@@ -131,7 +131,7 @@ mod tests {
     }
 
     fn marker(attempt: u32) -> Marker {
-        Marker { letter: LetterId::new("a".repeat(32)), replay: ReplayId::new("b".repeat(32)), attempt, place: 0 }
+        Marker { letter: LetterId::new("a".repeat(32)), replay: ReplayId::new("b".repeat(32)), attempt, seq: 0 }
     }
 
     fn entry(outcome: Outcome, sends: u32) -> Entry {

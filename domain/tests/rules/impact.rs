@@ -124,8 +124,8 @@ proptest! {
     }
 
     #[test]
-    fn a_marker_survives_a_round_trip(letter in "[0-9a-f]{32}", replay in "[0-9a-f]{32}", attempt in any::<u32>(), place in any::<u64>()) {
-        let marker = Marker { letter: letter.as_str().into(), replay: replay.as_str().into(), attempt, place };
+    fn a_marker_survives_a_round_trip(letter in "[0-9a-f]{32}", replay in "[0-9a-f]{32}", attempt in any::<u32>(), seq in any::<u64>()) {
+        let marker = Marker { letter: letter.as_str().into(), replay: replay.as_str().into(), attempt, seq };
         prop_assert_eq!(Marker::parse(&marker.print()), Some(marker));
     }
 }

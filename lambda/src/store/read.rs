@@ -49,8 +49,8 @@ pub(super) async fn sent(table: &Table, messages: &[MessageId]) -> Result<BTreeM
     let mut sent = BTreeMap::new();
     for item in table.get_all(keys.keys().cloned().collect(), false).await? {
         let message = keys.get(&Key::from_item(&item)?).ok_or(Fault::MissingAttribute("pk"))?;
-        let place = get_number(&item, "n").ok_or(Fault::MissingAttribute("n"))?;
-        let entry = EntryKey { replay: get_text(&item, "r")?.into(), place, letter: get_text(&item, "l")?.into() };
+        let seq = get_number(&item, "n").ok_or(Fault::MissingAttribute("n"))?;
+        let entry = EntryKey { replay: get_text(&item, "r")?.into(), seq, letter: get_text(&item, "l")?.into() };
         sent.insert((*message).clone(), entry);
     }
     Ok(sent)

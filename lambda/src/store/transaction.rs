@@ -155,10 +155,10 @@ impl<'a> TransactionBuilder<'a> {
         self.push(index, Action::put(item, Some(expected(expect))));
     }
 
-    fn sent(&mut self, index: usize, message: &MessageId, EntryKey { replay, place, letter }: &EntryKey) {
+    fn sent(&mut self, index: usize, message: &MessageId, EntryKey { replay, seq, letter }: &EntryKey) {
         let mut item = key::sent(message).item();
         item.insert("r".into(), text(replay.as_str()));
-        item.insert("n".into(), number(place));
+        item.insert("n".into(), number(seq));
         item.insert("l".into(), text(letter.as_str()));
         self.push(index, Action::put(item, None));
     }

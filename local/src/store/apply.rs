@@ -35,10 +35,10 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
         Write::ReplayIs { replay, version } => replay_is(db, &replay, version),
         Write::Block { block, expect } => self::block(db, &block, expect),
         Write::Ledger { replay, moves } => ledger(db, &replay, &moves).map(|()| true),
-        Write::Sent { message, entry: EntryKey { replay, place, letter } } => {
+        Write::Sent { message, entry: EntryKey { replay, seq, letter } } => {
             let text = "INSERT INTO sent VALUES (?1, ?2, ?3, ?4) ON CONFLICT (message) DO UPDATE
                 SET replay = excluded.replay, place = excluded.place, letter = excluded.letter";
-            write_one(db, text, params![message.as_str(), replay.as_str(), int(place), letter.as_str()])
+            write_one(db, text, params![message.as_str(), replay.as_str(), int(seq), letter.as_str()])
         }
         Write::Deployment { deployment, believed_until } => {
             self::deployment(db, &deployment, believed_until).map(|()| true)

@@ -257,8 +257,8 @@ pub(super) fn blocks(db: &Connection, replay: &ReplayId, text: &str, values: imp
 
 pub(super) fn sent(db: &Connection, message: &str) -> Result<Option<EntryKey>, Fault> {
     let key = |row: &Row<'_>| {
-        let (replay, place, letter): (String, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(EntryKey { replay: ReplayId::new(replay), place: place.cast_unsigned(), letter: LetterId::new(letter) })
+        let (replay, seq, letter): (String, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(EntryKey { replay: ReplayId::new(replay), seq: seq.cast_unsigned(), letter: LetterId::new(letter) })
     };
     Ok(db.prepare_cached(sql::SENT)?.query_row([message], key).optional()?)
 }

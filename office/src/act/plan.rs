@@ -238,10 +238,10 @@ async fn window(office: &Office, main_queue: &QueueArn) -> Result<Span, OfficeEr
 /// Writes the entries of a plan in blocks, each commit with as many as fit in it beside the ledger.
 async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Result<(), OfficeError> {
     let mut wave_of = plan.waves.iter().enumerate().flat_map(|(wave, size)| (0..*size).map(move |_| wave as u32));
-    let mut places = 0..;
+    let mut seqs = 0..;
     for chunk in letters.chunks(PLAN_BLOCKS_MAX * BLOCK_ENTRIES) {
         let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
-        let entries = chunk.iter().zip(&mut places).zip(&mut wave_of).map(|((letter, seq), wave)| {
+        let entries = chunk.iter().zip(&mut seqs).zip(&mut wave_of).map(|((letter, seq), wave)| {
             *moves.entry(wave).or_default() += 1;
             Entry {
                 replay: plan.id.clone(),

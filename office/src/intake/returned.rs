@@ -57,9 +57,9 @@ pub(super) async fn keep(
         tries.begin()?;
         // A marker with unknown ids is forged or from another office: the message is a new letter.
         let Some(letter) = office.store.letter(&sending.letter).await? else { return Ok(Kept::NotOurs) };
-        let numbers = [Block::number_of(sending.place)];
+        let numbers = [Block::number_of(sending.seq)];
         let block = office.store.blocks_at(&sending.replay, &numbers).await?.pop();
-        let entry = block.as_ref().and_then(|block| block.entry(sending.place)).filter(|it| it.letter == letter.id);
+        let entry = block.as_ref().and_then(|block| block.entry(sending.seq)).filter(|it| it.letter == letter.id);
         let Some((block, entry)) = block.as_ref().zip(entry) else { return Ok(Kept::NotOurs) };
         let is_known = office.store.has_death(&letter.death_id(&source.reading.original_message_id)).await?;
         let is_return =
@@ -98,7 +98,7 @@ async fn is_same_group(office: &Office, before: &GroupId, after: &GroupId) -> Re
 pub(super) struct Sending {
     replay: ReplayId,
     letter: LetterId,
-    place: u64,
+    seq: u64,
     /// Whether the message has, or claims, the id that the main queue gave; otherwise only its marker names the send.
     has_id: bool,
 }
@@ -109,12 +109,12 @@ pub(super) async fn sendings(office: &Office, sources: &[ReadMessage]) -> Result
     let ids: Vec<_> = ids.into_iter().cloned().collect();
     let sent = if ids.is_empty() { BTreeMap::new() } else { office.store.sent(&ids).await? };
     let sending = |source: &ReadMessage| match sent.get(&source.reading.original_message_id) {
-        Some(EntryKey { replay, letter, place }) => {
-            Some(Sending { replay: replay.clone(), letter: letter.clone(), place: *place, has_id: true })
+        Some(EntryKey { replay, letter, seq }) => {
+            Some(Sending { replay: replay.clone(), letter: letter.clone(), seq: *seq, has_id: true })
         }
         None => {
             let marker = source.reading.marker.clone()?;
-            Some(Sending { replay: marker.replay, letter: marker.letter, place: marker.place, has_id: false })
+            Some(Sending { replay: marker.replay, letter: marker.letter, seq: marker.seq, has_id: false })
         }
     };
     Ok(sources.iter().map(sending).collect())

@@ -18,7 +18,7 @@ pub(super) struct Listing {
     wave: Option<u32>,
     outcome: Option<OutcomeKind>,
     limit: usize,
-    /// The places that are still to be read.
+    /// The sequence numbers that are still to be read.
     rest: VecDeque<Range<u64>>,
     blocks_left: usize,
     items: Vec<Entry>,
@@ -34,7 +34,7 @@ impl Listing {
         limit: usize,
     ) -> Self {
         let after = ListPosition::parse(Listed::Entries.name(), after);
-        let first = after.and_then(|after| u64::try_from(after.number).ok()).map_or(0, |place| place.saturating_add(1));
+        let first = after.and_then(|after| u64::try_from(after.number).ok()).map_or(0, |seq| seq.saturating_add(1));
         let ranges = ranges(ledger, wave, outcome).into_iter().map(|range| range.start.max(first)..range.end);
         let rest = ranges.filter(|range| !range.is_empty()).collect();
         let (limit, blocks_left) = (limit.clamp(1, PAGE_MAX), BLOCKS_MAX);
@@ -91,7 +91,7 @@ fn cursor(entry: &Entry) -> Cursor {
     position.print(Listed::Entries.name())
 }
 
-/// Returns the places among which the entries can be. Without a ledger, that is everywhere.
+/// Returns the sequence numbers that the entries can have. Without a ledger, that is everywhere.
 fn ranges(ledger: &Ledger, wave: Option<u32>, outcome: Option<OutcomeKind>) -> Vec<Range<u64>> {
     if ledger.0.is_empty() {
         return std::iter::once(0..u64::MAX).collect();

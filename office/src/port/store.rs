@@ -159,8 +159,8 @@ impl Write {
 pub struct EntryKey {
     /// The replay.
     pub replay: ReplayId,
-    /// Its place in the replay: [`Entry::seq`].
-    pub place: u64,
+    /// Its sequence number in the replay: [`Entry::seq`].
+    pub seq: u64,
     /// The letter that is there.
     pub letter: LetterId,
 }

@@ -220,6 +220,6 @@ fn starts_attempt(change: &Change, before: &Letter) -> bool {
 fn sent_record(change: &Change) -> Option<Write> {
     let Outcome::InFlight { message_id, .. } = &change.after.outcome else { return None };
     let Entry { replay, seq, letter, .. } = &change.after;
-    let entry = EntryKey { replay: replay.clone(), place: *seq, letter: letter.clone() };
+    let entry = EntryKey { replay: replay.clone(), seq: *seq, letter: letter.clone() };
     change.is_found_by_id.then(|| Write::Sent { message: message_id.clone(), entry })
 }

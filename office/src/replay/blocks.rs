@@ -29,14 +29,14 @@ impl Known {
         self.blocks.remove(&number);
     }
 
-    /// Returns the entry at a place, if its block is known and has one.
-    pub(super) fn entry(&self, place: u64) -> Option<&Entry> {
-        self.blocks.get(&Block::number_of(place))?.entry(place)
+    /// Returns the entry with a sequence number, if its block is known and has one.
+    pub(super) fn entry(&self, seq: u64) -> Option<&Entry> {
+        self.blocks.get(&Block::number_of(seq))?.entry(seq)
     }
 
-    /// Reads the blocks with entries at these places that are not known yet.
-    pub(super) async fn read(&mut self, office: &Office, places: impl Iterator<Item = u64>) -> Result<(), OfficeError> {
-        let numbers: BTreeSet<u64> = places.map(Block::number_of).collect();
+    /// Reads the blocks with these entries that are not known yet.
+    pub(super) async fn read(&mut self, office: &Office, seqs: impl Iterator<Item = u64>) -> Result<(), OfficeError> {
+        let numbers: BTreeSet<u64> = seqs.map(Block::number_of).collect();
         let numbers: Vec<u64> = numbers.into_iter().filter(|number| !self.blocks.contains_key(number)).collect();
         if !numbers.is_empty() {
             self.keep(office.store.blocks_at(&self.replay, &numbers).await?);
@@ -52,8 +52,8 @@ impl Known {
         changes: &mut Vec<C>,
         entries: fn(&C) -> (&Entry, &Entry),
     ) -> Result<Vec<Block>, OfficeError> {
-        let places: Vec<u64> = changes.iter().map(|change| entries(change).0.seq).collect();
-        self.read(office, places.into_iter()).await?;
+        let seqs: Vec<u64> = changes.iter().map(|change| entries(change).0.seq).collect();
+        self.read(office, seqs.into_iter()).await?;
         let mut changed: BTreeMap<u64, Block> = BTreeMap::new();
         changes.retain(|change| {
             let (before, after) = entries(change);
@@ -72,14 +72,14 @@ impl Known {
     }
 }
 
-/// Returns the places of a wave's entries.
-pub(super) fn places(replay: &Replay, wave: u32) -> Range<u64> {
+/// Returns the sequence numbers of a wave's entries.
+pub(super) fn wave_seqs(replay: &Replay, wave: u32) -> Range<u64> {
     let waves = &replay.plan().waves;
     let start = waves.iter().take(wave as usize).sum();
     start..start + waves.get(wave as usize).copied().unwrap_or_default()
 }
 
-/// Reads the entries of a range of places, some blocks at a time, in their order.
+/// Reads the entries of a range of sequence numbers, some blocks at a time, in their order.
 pub(super) struct Scan<'a> {
     office: &'a Office,
     replay: &'a Replay,

@@ -1,6 +1,6 @@
 //! Which letters of a wave are sent next. On FIFO queues: one of each message group at a time, in order.
 
-use super::blocks::{Known, Scan, places};
+use super::blocks::{Known, Scan, wave_seqs};
 use crate::error::OfficeError;
 use crate::office::Office;
 use domain::replay::{BLOCK_ENTRIES, Block, Clearance, Entry, Ledger, MessageGroups, OutcomeKind, Replay};
@@ -44,7 +44,7 @@ async fn as_planned(
     known: &mut Known,
     (wave, letters): (u32, usize),
 ) -> Result<Sendable, OfficeError> {
-    let (columns, range) = (ledger.wave(wave), places(replay, wave));
+    let (columns, range) = (ledger.wave(wave), wave_seqs(replay, wave));
     let remaining = columns.pending + columns.sending;
     let likely = range.end.saturating_sub(remaining).max(range.start);
     let wanted = letters.min(usize::try_from(remaining).unwrap_or(usize::MAX));
@@ -97,7 +97,7 @@ impl Found {
 
 async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Sendable, OfficeError> {
     let (mut message_groups, mut sendable, mut pending) = (MessageGroups::default(), Sendable::default(), Vec::new());
-    let mut scan = Scan::new(office, replay, places(replay, wave), BLOCKS_AT_ONCE);
+    let mut scan = Scan::new(office, replay, wave_seqs(replay, wave), BLOCKS_AT_ONCE);
     while let Some((_, entries)) = scan.next().await? {
         for entry in entries {
             message_groups.note(&entry);
@@ -111,7 +111,7 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
     // A letter of another wave may have returned meanwhile; the ledger, which is read after the wave, says so.
     let ledger = office.store.ledger(replay.id()).await?;
     for other in (0..).zip(&ledger.0).filter(|(_, columns)| columns.returned > 0).map(|(other, _)| other) {
-        let mut scan = Scan::new(office, replay, places(replay, other), BLOCKS_AT_ONCE);
+        let mut scan = Scan::new(office, replay, wave_seqs(replay, other), BLOCKS_AT_ONCE);
         while let Some((_, entries)) = scan.next().await? {
             let returned = entries.iter().filter(|entry| entry.outcome.kind() == OutcomeKind::Returned);
             returned.for_each(|entry| message_groups.note(entry));

@@ -108,12 +108,12 @@ async fn proven(
     let ids: Vec<LetterId> = receipts.iter().map(|read| read.marker.letter.clone()).collect();
     let letters: BTreeMap<LetterId, Letter> =
         office.store.letters(&ids).await?.into_iter().map(|letter| (letter.id.clone(), letter)).collect();
-    known.read(office, receipts.iter().map(|read| read.marker.place)).await?;
+    known.read(office, receipts.iter().map(|read| read.marker.seq)).await?;
     let mut changes: BTreeMap<LetterId, Change> = BTreeMap::new();
     let mut said = Statements::new();
     for Read { receipt, marker, .. } in receipts {
         let id = &marker.letter;
-        let entry = known.entry(marker.place).filter(|entry| entry.letter == *id);
+        let entry = known.entry(marker.seq).filter(|entry| entry.letter == *id);
         let Some((letter, entry)) = letters.get(id).zip(entry.cloned()) else {
             tracing::warn!(letter = %id, %replay, "a receipt names a letter that no replay of this office sent; it is ignored");
             continue;

@@ -325,7 +325,7 @@ fn is_found_by_id(letter: &Letter, outgoing: &Outgoing) -> bool {
 /// there is room for it.
 fn outgoing(letter: &Letter, entry: &Entry, replay: &Replay, body: Option<String>) -> Outgoing {
     let (letter_id, replay_id) = (letter.id.clone(), replay.id().clone());
-    let marker = Marker { letter: letter_id, replay: replay_id, attempt: letter.replays, place: entry.seq };
+    let marker = Marker { letter: letter_id, replay: replay_id, attempt: letter.replays, seq: entry.seq };
     let mut content = letter.content.clone();
     if let Some(body) = body {
         content.body = body;

@@ -2,7 +2,7 @@
 
 use super::Did;
 use super::batch::{Change, commit};
-use super::blocks::{Known, Scan, places};
+use super::blocks::{Known, Scan, wave_seqs};
 use crate::error::OfficeError;
 use crate::office::Office;
 use domain::letter::LetterState;
@@ -31,7 +31,7 @@ pub(super) async fn settle(
     let now = office.now();
     let (mut delivered, mut in_doubt) = (0, 0);
     for wave in waves_with(ledger, OutcomeKind::InFlight) {
-        let mut scan = Scan::new(office, replay, places(replay, wave), BLOCKS_AT_ONCE);
+        let mut scan = Scan::new(office, replay, wave_seqs(replay, wave), BLOCKS_AT_ONCE);
         while let Some((blocks, entries)) = scan.next().await? {
             let mut known = Known::new(replay.id());
             known.keep(blocks);
@@ -92,7 +92,7 @@ async fn release_stuck(
         |entry: &Entry| matches!(entry.outcome, Outcome::Sending { since } if settling.of(since, now).is_some());
     let mut released = 0;
     for wave in waves_with(ledger, OutcomeKind::Sending) {
-        let mut scan = Scan::new(office, replay, places(replay, wave), BLOCKS_AT_ONCE);
+        let mut scan = Scan::new(office, replay, wave_seqs(replay, wave), BLOCKS_AT_ONCE);
         while let Some((blocks, entries)) = scan.next().await? {
             let mut known = Known::new(replay.id());
             known.keep(blocks);
@@ -110,7 +110,7 @@ async fn release_stuck(
 /// Skips the letters that an aborted replay has not sent, those of some blocks.
 pub(super) async fn skip_unsent(office: &Office, replay: &Replay, ledger: &Ledger) -> Result<Did, OfficeError> {
     for wave in waves_with(ledger, OutcomeKind::Pending) {
-        let mut scan = Scan::new(office, replay, places(replay, wave), SKIP_BLOCKS_MAX);
+        let mut scan = Scan::new(office, replay, wave_seqs(replay, wave), SKIP_BLOCKS_MAX);
         while let Some((blocks, entries)) = scan.next().await? {
             let mut known = Known::new(replay.id());
             known.keep(blocks);

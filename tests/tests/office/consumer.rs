@@ -42,7 +42,7 @@ async fn a_permanent_failure_is_dead_lettered_at_once_with_its_whole_content() {
         letter: LetterId::of(&world.main, &"m".into()),
         replay: ReplayId::new("a".repeat(32)),
         attempt: 2,
-        place: 0,
+        seq: 0,
     };
     let of_type = |data_type: &str, value| Attribute { data_type: data_type.into(), value };
     let sent = Content {

@@ -174,7 +174,7 @@ async fn replayed_messages_that_succeed_are_confirmed() {
     let (queue, mut sandbox) = sandbox("app.handle", Options::default()).await;
     let marker = |letter: char| {
         let (letter, replay) = (letter.to_string().repeat(32), "0".repeat(32));
-        Marker { letter: letter.as_str().into(), replay: replay.as_str().into(), attempt: 1, place: 0 }
+        Marker { letter: letter.as_str().into(), replay: replay.as_str().into(), attempt: 1, seq: 0 }
     };
     let mut event = batch(&[json!({"do": "ok"}), json!({"do": "return"}), json!({"do": "ok"})]);
     for (at, letter) in [(0, 'a'), (1, 'b')] {

@@ -5,7 +5,7 @@
 //! entry: flags | letter | sends | [message] | [message group] | [change] | what the outcome has
 //! ```
 //!
-//! Times count from that of the block, and places follow from its number. An entry of an ordinary letter takes about 45
+//! Times count from that of the block, and sequence numbers follow from its number. An entry of an ordinary letter takes about 45
 //! bytes.
 
 use super::bytes::{BlockError, FORMAT, Reader, Writer, of_hex, of_uuid, with_hyphens};
@@ -75,8 +75,8 @@ impl Block {
             return Err(BlockError::Number);
         }
         let mut entries = Vec::with_capacity(count);
-        for (place, wave) in (Self::first_place(number)..).zip(waves) {
-            entries.push(read_entry(&mut reader, (&replay, place, wave), base)?);
+        for (seq, wave) in (Self::first_seq(number)..).zip(waves) {
+            entries.push(read_entry(&mut reader, (&replay, seq, wave), base)?);
         }
         if !reader.is_at_end() {
             return Err(BlockError::Long);

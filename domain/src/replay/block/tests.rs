@@ -134,12 +134,12 @@ fn a_full_block_of_ordinary_letters_is_one_kilobyte_with_its_key() {
 }
 
 #[test]
-fn places_lead_to_their_block() {
+fn sequence_numbers_lead_to_their_block() {
     let blocks = Block::planned(&"r".into(), (0..45).map(entry).collect());
     assert_eq!(blocks.iter().map(|block| block.entries.len()).collect::<Vec<_>>(), [20, 20, 5]);
-    for place in 0..45 {
-        let block = &blocks[Block::number_of(place) as usize];
-        assert_eq!(block.entry(place).map(|entry| entry.seq), Some(place));
+    for seq in 0..45 {
+        let block = &blocks[Block::number_of(seq) as usize];
+        assert_eq!(block.entry(seq).map(|entry| entry.seq), Some(seq));
     }
     assert_eq!((blocks[2].entry(45), blocks[2].entry(39), blocks[0].entry(20)), (None, None, None));
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask chaos [--minutes N] [--seed S] [--lanes N] [--fault <name>]`: rounds of faults in several offices at
+//! `cargo xtask chaos [--minutes N] [--seed S] [--offices N] [--fault <name>]`: rounds of faults in several offices at
 //! once, until the minutes are over.
 
 use anyhow::{Context, Result, bail};
@@ -14,26 +14,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 
-const USAGE: &str = "usage: chaos [--minutes N] [--rounds N] [--seed S] [--lanes N] [--fault <name>]";
+const USAGE: &str = "usage: chaos [--minutes N] [--rounds N] [--seed S] [--offices N] [--fault <name>]";
 /// Where Debian puts libfaketime, below the folder of libraries.
 const FAKETIME: &str = "faketime/libfaketimeMT.so.1";
-/// The size of a lane's file system, which the fault `full-disk` fills.
+/// The size of an office's file system, which the fault `full-disk` fills.
 const DISK_MB: u32 = 96;
 
 /// What the command line says.
 struct Options {
     minutes: u64,
-    /// Rounds of each lane at most.
+    /// Rounds of each office at most.
     rounds: u64,
     seed: u64,
-    lanes: u64,
+    offices: u64,
     faults: Vec<Fault>,
 }
 
 fn options() -> Result<Options> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut options =
-        Options { minutes: 5, rounds: u64::MAX, seed: now.as_secs(), lanes: 4, faults: Fault::ALL.to_vec() };
+        Options { minutes: 5, rounds: u64::MAX, seed: now.as_secs(), offices: 4, faults: Fault::ALL.to_vec() };
     let args: Vec<String> = std::env::args().skip(1).collect();
     for pair in args.chunks(2) {
         let [flag, value] = pair else { bail!(USAGE) };
@@ -41,7 +41,7 @@ fn options() -> Result<Options> {
             "--minutes" => options.minutes = value.parse().context(USAGE)?,
             "--rounds" => options.rounds = value.parse().context(USAGE)?,
             "--seed" => options.seed = value.parse().context(USAGE)?,
-            "--lanes" => options.lanes = value.parse().context(USAGE)?,
+            "--offices" => options.offices = value.parse().context(USAGE)?,
             "--fault" => {
                 let fault = Fault::ALL.into_iter().find(|fault| fault.name() == value);
                 options.faults = vec![fault.with_context(|| format!("there is no fault `{value}`"))?];
@@ -69,7 +69,7 @@ async fn run_all() -> Result<ExitCode> {
     }
     println!("repeat the choices of this run with --seed {}", options.seed);
     let scratch = tempfile::tempdir()?;
-    let disks = Disks::mount(scratch.path(), options.lanes);
+    let disks = Disks::mount(scratch.path(), options.offices);
     let program = Program { dlo, faketime: faketime() };
     let mut report = Report::default();
     let mut faults = options.faults.clone();
@@ -86,7 +86,7 @@ async fn run_all() -> Result<ExitCode> {
     let until = Instant::now() + Duration::from_secs(options.minutes * 60);
     let kept = root.join("target/chaos").join(options.seed.to_string());
     let shared = Arc::new(Mutex::new(report));
-    let lanes = (0..options.lanes).map(|number| {
+    let offices = (0..options.offices).map(|number| {
         let setup = Setup {
             program: program.clone(),
             base: scratch.path().join(number.to_string()),
@@ -99,17 +99,17 @@ async fn run_all() -> Result<ExitCode> {
         };
         tokio::spawn(run(setup, shared.clone()))
     });
-    let lanes: Vec<_> = lanes.collect();
+    let offices: Vec<_> = offices.collect();
     let mut errors = Vec::new();
     let mut terminated = signal(SignalKind::terminate())?;
     tokio::select! {
-        all = async { for lane in lanes { errors.extend(lane.await?.err()); } anyhow::Ok(()) } => all?,
+        all = async { for office in offices { errors.extend(office.await?.err()); } anyhow::Ok(()) } => all?,
         _ = tokio::signal::ctrl_c() => bail!("interrupted"),
         _ = terminated.recv() => bail!("ended by a signal"),
     }
     let report = shared.lock().unwrap_or_else(PoisonError::into_inner);
     print!("{}", report.text());
-    errors.iter().for_each(|error| println!("a lane ended before its time: {error:#}"));
+    errors.iter().for_each(|error| println!("an office ended before its time: {error:#}"));
     Ok(if report.is_violated() || !errors.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -129,7 +129,7 @@ fn faketime() -> Option<PathBuf> {
     folders.into_iter().find(|path| path.is_file())
 }
 
-/// The settings of one lane.
+/// The settings of one office.
 struct Setup {
     program: Program,
     base: PathBuf,
@@ -163,7 +163,7 @@ async fn run(setup: Setup, report: Arc<Mutex<Report>>) -> Result<()> {
         let (started, ended_before, before) = (Instant::now(), current.ended_count, current.work);
         let found = current.round(fault).await.unwrap_or_else(|error| vec![format!("{error:#}")]);
         let took = started.elapsed().as_secs();
-        println!("lane {} round {number}: {} in {took} s: {} wrong", setup.number, fault.name(), found.len());
+        println!("office {} round {number}: {} in {took} s: {} wrong", setup.number, fault.name(), found.len());
         let mut all = report.lock().unwrap_or_else(PoisonError::into_inner);
         let runs: &mut Runs = all.runs.entry(fault).or_default();
         runs.rounds += 1;
@@ -181,7 +181,7 @@ async fn run(setup: Setup, report: Arc<Mutex<Report>>) -> Result<()> {
             continue;
         }
         current.kill();
-        let to = setup.kept.join(format!("lane-{}-round-{number}-{}", setup.number, fault.name()));
+        let to = setup.kept.join(format!("office-{}-round-{number}-{}", setup.number, fault.name()));
         evidence::keep(&current.folder, &current.log, &to, &found)?;
         found.iter().take(10).for_each(|what| println!("    {what}"));
         println!("    kept in {}", to.display());
@@ -191,15 +191,15 @@ async fn run(setup: Setup, report: Arc<Mutex<Report>>) -> Result<()> {
     Ok(())
 }
 
-/// A small file system for each lane, where this user may mount one.
+/// A small file system for each office, where this user may mount one.
 struct Disks {
     mounted: Vec<PathBuf>,
 }
 
 impl Disks {
-    fn mount(scratch: &Path, lanes: u64) -> Self {
+    fn mount(scratch: &Path, offices: u64) -> Self {
         let mut mounted = Vec::new();
-        for number in 0..lanes {
+        for number in 0..offices {
             let folder = scratch.join(number.to_string());
             let size = format!("size={DISK_MB}m");
             let made = std::fs::create_dir_all(&folder).is_ok();
@@ -209,10 +209,10 @@ impl Disks {
                 mounted.push(folder);
             }
         }
-        if mounted.len() as u64 == lanes { Self { mounted } } else { Self::unmounted(mounted) }
+        if mounted.len() as u64 == offices { Self { mounted } } else { Self::unmounted(mounted) }
     }
 
-    /// Some lanes have none: the fault could not run in all of them.
+    /// Some offices have none: the fault could not run in all of them.
     fn unmounted(mounted: Vec<PathBuf>) -> Self {
         drop(Self { mounted });
         Self { mounted: Vec::new() }

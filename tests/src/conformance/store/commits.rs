@@ -63,7 +63,7 @@ pub async fn failed_condition_undoes_the_whole_commit_and_is_named(store: &dyn S
     writes.push(Write::Death(Box::new(death(&fresh, 2))));
     writes.extend(samples::count(deltas(&fresh)));
     writes.extend(samples::new_blocks(samples::entries(&plan, &known)));
-    let entry = EntryKey { replay: plan.id.clone(), place: 0, letter: fresh.id.clone() };
+    let entry = EntryKey { replay: plan.id.clone(), seq: 0, letter: fresh.id.clone() };
     writes.push(Write::Sent { message: MessageId::from("m"), entry });
     writes.push(Write::Audit(Box::new(audit(&id, at_s(1), "must not be stored"))));
     writes.push(Write::Plan(Box::new(plan.clone())));
@@ -169,7 +169,7 @@ pub async fn death_is_stored_once(store: &dyn Store) {
 pub async fn sent_message_is_found_by_its_id(store: &dyn Store) {
     let (message, other) = (MessageId::from("b3f1"), MessageId::from("b3f2"));
     let letter = letter(&group_id("sent"), 1).id;
-    let entry = EntryKey { replay: samples::replay_id("sent"), place: 999_999, letter };
+    let entry = EntryKey { replay: samples::replay_id("sent"), seq: 999_999, letter };
     commit(store, vec![Write::Sent { message: message.clone(), entry: entry.clone() }]).await;
     // Ids come from outside: an empty or very long one finds nothing and does no harm.
     let asked = [other.clone(), message.clone(), MessageId::from(""), MessageId::new("9#".repeat(2_000))];

@@ -18,7 +18,7 @@ fn receipts() -> QueueArn {
 
 fn marked(body: &str, attempt: u32) -> Content {
     let marker =
-        Marker { letter: LetterId::new("a".repeat(32)), replay: ReplayId::new("b".repeat(32)), attempt, place: 3 };
+        Marker { letter: LetterId::new("a".repeat(32)), replay: ReplayId::new("b".repeat(32)), attempt, seq: 3 };
     let attributes = [(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()))].into();
     Content { attributes, ..content(body) }
 }
