@@ -126,12 +126,40 @@ impl LogError {
 #[async_trait]
 pub trait AttemptLog: Send + Sync {
     /// Returns the attempts on a message, oldest first, at most [`ATTEMPTS_KEPT`].
+    ///
+    /// ```
+    /// use consumer::attempts::{AttemptLog, InMemory};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// assert!(InMemory::default().load(&"never-failed".into()).await.unwrap().is_empty());
+    /// # });
+    /// ```
     async fn load(&self, message: &MessageId) -> Result<Vec<Attempt>, LogError>;
 
     /// Adds an attempt.
+    ///
+    /// ```
+    /// # use consumer::attempts::{Attempt, AttemptLog, LogError};
+    /// # use consumer::{Failure, Timestamp};
+    /// async fn note(log: &dyn AttemptLog, failure: &Failure, now: Timestamp) -> Result<(), LogError> {
+    ///     log.append(&"m-1".into(), Attempt::new(failure, now, "i-1")).await
+    /// }
+    /// ```
     async fn append(&self, message: &MessageId, attempt: Attempt) -> Result<(), LogError>;
 
     /// Forgets a message that was handled or dead-lettered.
+    ///
+    /// ```
+    /// # use consumer::attempts::{Attempt, AttemptLog, InMemory};
+    /// # use consumer::{Failure, Timestamp};
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let (log, message) = (InMemory::default(), "m-1".into());
+    /// let attempt = Attempt::new(&Failure::unknown("E", "m"), Timestamp::from_ms(7), "i-1");
+    /// log.append(&message, attempt).await.unwrap();
+    /// log.forget(&message).await.unwrap();
+    /// assert!(log.load(&message).await.unwrap().is_empty());
+    /// # });
+    /// ```
     async fn forget(&self, message: &MessageId) -> Result<(), LogError>;
 }
 

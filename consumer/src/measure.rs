@@ -13,6 +13,16 @@
 //! | `dependency_retry_share` | gauge | `dependency` | retries for each request of the window |
 //! | `dependency_budget_left` | gauge | `dependency` | retries that the window still allows |
 //! | `dependency_circuit` | gauge | `dependency` | 0 closed, 1 half-open, 2 open |
+//!
+//! There is nothing to call. Install a recorder before the consumer starts:
+//!
+//! ```
+//! fn start(recorder: impl metrics::Recorder + Sync + 'static) {
+//!     if metrics::set_global_recorder(recorder).is_err() {
+//!         eprintln!("this process has a recorder of metrics already");
+//!     }
+//! }
+//! ```
 
 use crate::breaker::CircuitState;
 use crate::budget::BudgetUsage;

@@ -110,12 +110,37 @@ pub struct Leasing<'a> {
 #[async_trait]
 pub trait OnceStore: Send + Sync {
     /// Leases a key, or tells who has it. Atomic: of any number of concurrent leases one is granted.
+    ///
+    /// ```
+    /// # use consumer::once::{Lease, Leasing, OnceStore, StoreError};
+    /// /// The result of work that was done before, as JSON.
+    /// async fn earlier(store: &dyn OnceStore, leasing: &Leasing<'_>) -> Result<Option<String>, StoreError> {
+    ///     Ok(match store.lease(leasing).await? {
+    ///         Lease::Done { result } => Some(result),
+    ///         Lease::Granted | Lease::InProgress { .. } => None,
+    ///     })
+    /// }
+    /// ```
     async fn lease(&self, leasing: &Leasing<'_>) -> Result<Lease, StoreError>;
 
     /// Records the result. Returns false if the lease has ended and another one has taken the key.
+    ///
+    /// ```
+    /// # use consumer::once::{Leasing, OnceStore, StoreError};
+    /// async fn paid(store: &dyn OnceStore, lease: &Leasing<'_>) -> Result<bool, StoreError> {
+    ///     store.complete(lease.key, lease.token, r#"{"payment":7}"#, lease.expires_at).await
+    /// }
+    /// ```
     async fn complete(&self, key: &str, token: &str, result: &str, expires_at: Timestamp) -> Result<bool, StoreError>;
 
     /// Gives the key back after failed work. Does nothing if another lease has taken it.
+    ///
+    /// ```
+    /// # use consumer::once::{Leasing, OnceStore, StoreError};
+    /// async fn failed(store: &dyn OnceStore, lease: &Leasing<'_>) -> Result<(), StoreError> {
+    ///     store.release(lease.key, lease.token).await
+    /// }
+    /// ```
     async fn release(&self, key: &str, token: &str) -> Result<(), StoreError>;
 }
 

@@ -20,7 +20,19 @@ use tokio::task::JoinSet;
 /// The age at which the queue's attributes are read again, in case its redrive policy was changed.
 const ATTRIBUTES_AGE_MAX: Duration = Duration::from_secs(60);
 
-/// A consumer of one queue. The crate's documentation has an example.
+/// A consumer of one queue.
+///
+/// ```no_run
+/// use consumer::queue::Queue;
+/// use consumer::{Consumer, ConsumerConfig, Handler};
+/// use std::sync::Arc;
+///
+/// async fn consume(queue: Arc<dyn Queue>, handler: Arc<dyn Handler>, shutdown: tokio::sync::watch::Receiver<bool>) {
+///     let main = "arn:aws:sqs:eu-west-1:111122223333:orders".into();
+///     let config = ConsumerConfig::new(main, "orders", || env!("CARGO_PKG_VERSION").into());
+///     Consumer::new(config, queue, handler).run(shutdown).await;
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Consumer {
     config: Arc<ConsumerConfig>,

@@ -80,7 +80,9 @@ usage: cargo xtask <command>
                      build a Lambda function, for `sam build`
   costs              what the stack costs per month while nothing fails, from its template
   starts             size and cold start of each function, built as for Lambda, beside the smallest possible one
-  package            check that the crates for other people's consumers can be published; uploads nothing
+  package [--since <commit>]
+                     check that the crates for other people's consumers can be published, and that their versions fit
+                     what has changed since the last release; uploads nothing
   help               this table
 ";
 
@@ -112,7 +114,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "chaos" => chaos::command(&paths, rest),
         "storm" => storm::command(&paths, rest),
         "schemathesis" => ci::call_api(&paths, rest),
-        "package" => package::command(&paths),
+        "package" => package::command(&paths, rest),
         "sbom" => sbom::command(&paths),
         "fuzz" => ci::search(&paths, rest),
         "tidy" => tidy::command(&paths),

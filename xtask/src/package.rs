@@ -1,17 +1,23 @@
 //! `cargo xtask package`: whether the crates that others may use can be published.
 //!
 //! Each is packaged as for a registry, with those of the others that it needs beside it, and compiled from its package.
-//! Then each is checked with each of its features alone. Nothing is uploaded.
+//! Then each is checked with each of its features alone, each public item of the crate `consumer` must have an example,
+//! and with `--since <commit>` the version must fit what has changed since that release. Nothing is uploaded.
 
-use crate::failure::{Outcome, at, fail};
+use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
 use crate::publishable::{Publishable, publishable};
-use crate::{ci, native, run, say};
-use std::process::ExitCode;
+use crate::{ci, native, run, say, tools};
+use serde_json::Value;
+use std::process::{Command, ExitCode};
 
 /// The largest package that the registry of Rust's crates takes, bytes.
 const PACKAGE_BYTES_MAX: u64 = 10 * 1024 * 1024;
-pub fn command(paths: &Paths) -> Outcome<ExitCode> {
+/// The crate whose every public item has an example. The others' items are for the office first.
+const WITH_EXAMPLES: &str = "dlo-consumer";
+
+pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
+    let since = since(args)?;
     let crates = publishable(paths)?;
     let mut cargo = native::plain(paths, "package");
     // A change that is being written is checked too.
@@ -21,6 +27,10 @@ pub fn command(paths: &Paths) -> Outcome<ExitCode> {
     }
     say::phase("packaging, and compiling from the packages", || run::open(&mut cargo))?;
     say::phase("checking each feature alone", || ci::check_features(paths, &crates))?;
+    say::phase("looking for public items without an example", || examples(paths))?;
+    if let Some(since) = since {
+        say::phase(&format!("comparing the public items with {since}"), || compare(paths, &crates, since))?;
+    }
     for Publishable { name, version, .. } in &crates {
         let file = paths.target.join("package").join(format!("{name}-{version}.crate"));
         let bytes = at("read", &file, std::fs::metadata(&file))?.len();
@@ -30,4 +40,71 @@ pub fn command(paths: &Paths) -> Outcome<ExitCode> {
         say::note(&format!("{name} {version}: {}", say::kilobytes(bytes)));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn since(args: &[String]) -> Outcome<Option<&str>> {
+    match args {
+        [] => Ok(None),
+        [option, commit] if option == "--since" => Ok(Some(commit)),
+        _ => fail("usage: cargo xtask package [--since <commit of the last release>]"),
+    }
+}
+
+/// rustdoc counts the items that should have an example: all but fields, variants, constants and implementations.
+fn examples(paths: &Paths) -> Outcome<()> {
+    let mut cargo = native::plain(paths, "rustdoc");
+    cargo.args(["--package", WITH_EXAMPLES, "--all-features", "--", "-Z", "unstable-options"]);
+    // The count is not stable. Whoever reads the documents does not need it, so nothing else depends on this.
+    let json = run::stdout_of(cargo.args(["--show-coverage", "--output-format", "json"]).env("RUSTC_BOOTSTRAP", "1"))?;
+    let missing = without_examples(&json)?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    fail(format!("Public items without an example:\n{}", missing.join("\n")))
+}
+
+fn without_examples(json: &str) -> Outcome<Vec<String>> {
+    let files: Value = serde_json::from_str(json)
+        .map_err(|cause| Failure::new(format!("rustdoc's count of examples cannot be read: {cause}.")))?;
+    let files = files.as_object().filter(|files| !files.is_empty());
+    let files = files.ok_or_else(|| Failure::new("rustdoc counted no examples."))?;
+    let count = |file: &Value, member: &str| file[member].as_u64().unwrap_or(0);
+    Ok(files
+        .iter()
+        .map(|(name, file)| (name, count(file, "total_examples"), count(file, "with_examples")))
+        .filter(|(_, total, with)| with < total)
+        .map(|(name, total, with)| format!("  {name}: {} of {total}", total - with))
+        .collect())
+}
+
+/// Whether the versions in the manifests fit the changes since a commit, by the rules of semantic versioning.
+fn compare(paths: &Paths, crates: &[Publishable], since: &str) -> Outcome<()> {
+    let program = tools::supply::ensure_semver_checks(paths)?.path;
+    let mut checks = run::cleaned(Command::new(program), paths);
+    checks.args(["semver-checks", "--baseline-rev", since]).current_dir(&paths.root);
+    for one in crates {
+        checks.args(["--package", &one.name]);
+    }
+    run::open(&mut checks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_fewer_examples_than_items_is_named() {
+        let json = r#"{"a.rs":{"total_examples":3,"with_examples":1},"b.rs":{"total_examples":2,"with_examples":2}}"#;
+        assert_eq!(without_examples(json).expect("json"), ["  a.rs: 2 of 3"]);
+        assert!(without_examples("{}").is_err(), "a count of nothing proves nothing");
+        assert!(without_examples("nothing").is_err());
+    }
+
+    #[test]
+    fn the_last_release_is_named_or_not() {
+        let args = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(since(&[]).expect("none"), None);
+        assert_eq!(since(&args(&["--since", "v0.1.0"])).expect("one"), Some("v0.1.0"));
+        assert!(since(&args(&["v0.1.0"])).is_err());
+    }
 }
