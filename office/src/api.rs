@@ -3,6 +3,7 @@
 
 mod answer;
 mod audit;
+mod calls;
 mod cell;
 mod discards;
 mod doctor;
@@ -24,6 +25,7 @@ mod transforms;
 mod views;
 
 pub use answer::ApiError;
+pub use calls::CallsMax;
 pub use door::Door;
 pub use endpoint::Endpoint;
 pub use layers::finish;
@@ -80,6 +82,12 @@ pub trait Identify: Send + Sync {
     /// Returns the longest delay of the answer to a failed sign-in.
     fn delay_max(&self) -> Duration {
         Duration::from_secs(1)
+    }
+
+    /// Returns how many calls each person may make to this process. `None`, the default, is for one machine: whoever can
+    /// call its office can use up the machine in other ways.
+    fn calls_max(&self) -> Option<CallsMax> {
+        None
     }
 }
 

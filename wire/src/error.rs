@@ -28,6 +28,8 @@ pub enum ErrorCode {
     GateClosed,
     /// The object has changed, or its state does not allow this. 409.
     Conflict,
+    /// The caller makes too many calls; the header `Retry-After` says how long to wait. 429.
+    TooManyCalls,
     /// The office failed internally; the log has details under `request_id`. 500.
     Internal,
     /// A part of the office does not respond; try again. 503.

@@ -50,5 +50,13 @@ pub use transform::{
 /// The path of this version of the API.
 pub const API_ROOT: &str = "/api/v1";
 
+/// The header of requests with the token, as `Bearer <token>`. It comes before `Authorization`, which a proxy may need for
+/// its own signature: CloudFront's origin access control replaces it.
+pub const TOKEN_HEADER: &str = "dlo-authorization";
+
+/// The header of requests with the SHA-256 of their body, hex. CloudFront's origin access control signs requests to a
+/// function URL by it, because it does not read the body.
+pub const BODY_HASH_HEADER: &str = "x-amz-content-sha256";
+
 /// The header of every response with the office's time: milliseconds since 1970, UTC.
 pub const NOW_HEADER: &str = "dlo-now";

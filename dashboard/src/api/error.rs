@@ -77,7 +77,9 @@ impl ApiError {
     /// Returns whether a retry may succeed.
     pub fn is_temporary(&self) -> bool {
         match self {
-            Self::Refused { body, .. } => matches!(body.code, ErrorCode::Internal | ErrorCode::Unavailable),
+            Self::Refused { body, .. } => {
+                matches!(body.code, ErrorCode::Internal | ErrorCode::TooManyCalls | ErrorCode::Unavailable)
+            }
             Self::Unexpected { .. } | Self::Unreachable { .. } | Self::TooSlow { .. } => true,
         }
     }

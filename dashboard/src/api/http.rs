@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
+use wire::TOKEN_HEADER;
 
 /// The `ETag` of the last response, shared by clones.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +111,7 @@ fn fetch(path: &str, seen: &Seen) -> Pin<Box<dyn Future<Output = Result<Option<R
 fn request(method: Method, path: &str) -> RequestBuilder {
     let request = plain(method, path);
     match session::token() {
-        Some(token) => request.header("Authorization", &format!("Bearer {token}")),
+        Some(token) => request.header(TOKEN_HEADER, &format!("Bearer {token}")),
         None => request,
     }
 }

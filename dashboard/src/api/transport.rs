@@ -2,16 +2,19 @@
 
 use super::error::ApiError;
 use crate::{clock, json};
+use domain::id::to_hex;
 use domain::time::Timestamp;
 use gloo_net::http::{Method, RequestBuilder, Response};
-use leptos::prelude::set_timeout_with_handle;
+use js_sys::Uint8Array;
+use leptos::prelude::{set_timeout_with_handle, window};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
+use wasm_bindgen_futures::JsFuture;
 use web_sys::AbortController;
-use wire::{API_ROOT, NOW_HEADER};
+use wire::{API_ROOT, BODY_HASH_HEADER, NOW_HEADER};
 
 /// The timeout of reads. A cold Lambda function responds within 2 s; API Gateway times out after 29 s.
 const WAIT_MS: u32 = 15_000;
@@ -53,7 +56,14 @@ pub(super) async fn send(request: RequestBuilder, body: Option<String>) -> Resul
     });
     let request = request.abort_signal(abort.as_ref().map(AbortController::signal).as_ref());
     let request = match body {
-        Some(body) => request.header("Content-Type", "application/json").body(body),
+        Some(body) => {
+            let request = request.header("Content-Type", "application/json");
+            let request = match hash(&body).await {
+                Some(hash) => request.header(BODY_HASH_HEADER, &hash),
+                None => request,
+            };
+            request.body(body)
+        }
         None => request.build(),
     };
     let asked_at = clock::here();
@@ -65,6 +75,17 @@ pub(super) async fn send(request: RequestBuilder, body: Option<String>) -> Resul
         clock::heard(now, asked_at);
     }
     sent.map_err(|err| if timed_out.get() { ApiError::TooSlow { waited_ms } } else { unreachable(err) })
+}
+
+/// Returns the SHA-256 of a body, hex. `None` without HTTPS: then the browser offers no cryptography, and there is no
+/// CloudFront that needs the hash.
+async fn hash(body: &str) -> Option<String> {
+    if !window().is_secure_context() {
+        return None;
+    }
+    let subtle = window().crypto().ok()?.subtle();
+    let digest = subtle.digest_with_str_and_u8_array("SHA-256", body.as_bytes()).ok()?;
+    Some(to_hex(&Uint8Array::new(&JsFuture::from(digest).await.ok()?).to_vec()))
 }
 
 fn office_time(response: &Response) -> Option<Timestamp> {

@@ -11,7 +11,7 @@ use domain::limits::SUBJECT_BYTES_MAX;
 use domain::person::PersonId;
 use domain::role::Role;
 use domain::time::{Span, Timestamp};
-use office::api::{Caller, Identify};
+use office::api::{Caller, CallsMax, Identify};
 use office::person::named;
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -28,6 +28,10 @@ const CONTINUED_MAX: Span = Span::from_days(1);
 /// The longest delay of the answer to an invalid token. Nobody can guess a signature, and on Lambda a call that waits
 /// costs money and one of the account's concurrent executions.
 const DELAY_MAX: Duration = Duration::from_millis(100);
+
+/// The calls of one person to one instance of the function. An instance makes about 50 per second. A page makes one every
+/// other second, and some at once when it opens; a program that exports pages makes them one after the other.
+const CALLS_MAX: CallsMax = CallsMax { per_s: 20, burst: 200 };
 
 /// The office cannot sign anyone in.
 #[derive(Debug, thiserror::Error)]
@@ -161,6 +165,10 @@ impl Identify for Tokens {
             Bearer::Caller(caller) => Some(caller),
             Bearer::WithoutRole(_) => None,
         }
+    }
+
+    fn calls_max(&self) -> Option<CallsMax> {
+        Some(CALLS_MAX)
     }
 
     fn delay_max(&self) -> Duration {

@@ -1,8 +1,10 @@
 //! The door: the only way from a bearer token to a caller, and what happens to those who fail.
 //!
-//! Failed sign-ins are logged and answered more slowly the more of them there are. A valid token is never delayed.
+//! Failed sign-ins are logged and answered more slowly the more of them there are. A valid token is never delayed, but
+//! its person may make only so many calls.
 
 use super::answer::ApiError;
+use super::calls::Calls;
 use super::{Api, Caller};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -68,22 +70,34 @@ impl Failures {
 #[derive(Debug)]
 pub struct Door {
     failures: Mutex<Failures>,
+    calls: Mutex<Calls>,
     waiting: Semaphore,
 }
 
 impl Default for Door {
     fn default() -> Self {
-        Self { failures: Mutex::default(), waiting: Semaphore::new(DELAYED_MAX) }
+        Self { failures: Mutex::default(), calls: Mutex::default(), waiting: Semaphore::new(DELAYED_MAX) }
     }
 }
 
 impl Door {
-    /// Returns the caller whom a bearer token belongs to.
+    /// Returns the caller whom a bearer token belongs to, unless they call too often.
     pub async fn admit(&self, api: &Api, token: &str) -> Result<Caller, ApiError> {
-        match api.identify.who(token, api.office.now()).await {
-            Some(caller) => self.welcome(api, caller).await,
-            None => Err(self.refuse(api, "invalid or expired token", SIGNED_OUT).await),
-        }
+        let Some(caller) = api.identify.who(token, api.office.now()).await else {
+            return Err(self.refuse(api, "invalid or expired token", SIGNED_OUT).await);
+        };
+        self.count(api, &caller)?;
+        self.welcome(api, caller).await
+    }
+
+    fn count(&self, api: &Api, caller: &Caller) -> Result<(), ApiError> {
+        let Some(max) = api.identify.calls_max() else { return Ok(()) };
+        // No code panics while it holds this lock, and the counts would be usable even then.
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.add(&caller.person(), max, Instant::now()).map_err(|wait| ApiError {
+            retry_after_s: Some(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1)),
+            ..ApiError::new(ErrorCode::TooManyCalls, "You are making too many calls. Wait a moment, then try again.")
+        })
     }
 
     /// Returns a person who has just been identified, unless the policy revokes their access.

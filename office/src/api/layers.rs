@@ -10,7 +10,7 @@ use axum::extract::{Request, State};
 use axum::http::header::{
     ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -20,7 +20,7 @@ use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Instant;
-use wire::{ErrorCode, NOW_HEADER};
+use wire::{ErrorCode, NOW_HEADER, TOKEN_HEADER};
 
 /// The largest response, bytes. A page has at most 200 rows and a letter at most 1 MiB, of which JSON may escape every
 /// byte.
@@ -36,8 +36,7 @@ pub(super) async fn authorise(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(str::trim).map(String::from);
+    let token = token(request.headers());
     let api = match api.current().await {
         Ok(api) => api,
         Err(error) => return error.into_response(),
@@ -49,8 +48,11 @@ pub(super) async fn authorise(
     let caller = match caller {
         Ok(caller) => caller,
         Err(error) => {
+            let is_signed_out = error.code == ErrorCode::SignedOut;
             let mut response = error.into_response();
-            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            if is_signed_out {
+                response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
             return response;
         }
     };
@@ -63,6 +65,16 @@ pub(super) async fn authorise(
     request.extensions_mut().insert::<Caller>(caller);
     request.extensions_mut().insert::<Api>(api);
     next.run(request).await
+}
+
+/// Returns the bearer token of a request. A proxy that signs requests for AWS puts its signature into `Authorization`, so
+/// the other header comes first.
+fn token(headers: &HeaderMap) -> Option<String> {
+    let token = [TOKEN_HEADER, AUTHORIZATION.as_str()].into_iter().find_map(|name| {
+        let value = headers.get(name)?.to_str().ok()?;
+        value.strip_prefix("Bearer ").map(str::trim)
+    });
+    token.map(String::from)
 }
 
 /// Gives the request an id, adds it to errors, keeps responses out of caches, and writes one log line.

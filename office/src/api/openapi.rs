@@ -11,7 +11,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, LazyLock};
-use wire::{API_ROOT, ErrorBody};
+use wire::{API_ROOT, ErrorBody, TOKEN_HEADER};
 
 /// Returns the route that responds with the document. It is made when someone first asks for it, once, and shared by all
 /// responses: as a tree it takes several times its length, and most processes never need it.
@@ -47,7 +47,11 @@ pub fn document(endpoints: &[Endpoint]) -> Value {
         "paths": paths,
         "components": {
             "schemas": generator.take_definitions(true),
-            "securitySchemes": { "session": { "type": "http", "scheme": "bearer" } },
+            "securitySchemes": { "session": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": format!("Or in the header `{TOKEN_HEADER}`, with the same value, for proxies that use `Authorization` themselves."),
+            } },
         },
     }))
 }
@@ -132,6 +136,7 @@ fn responses(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         ("409", acts, "The state does not allow this now, or conditions of the gate are not met"),
         ("413", sends || reads, "The request or the response is too large"),
         ("415", sends, "The request body is not JSON"),
+        ("429", endpoint.permission.is_some(), "The caller makes too many calls; `Retry-After` says how long to wait"),
         ("500", true, "The office failed internally"),
         ("503", true, "A part of the office does not respond; try again"),
         ("default", true, "Any other error"),

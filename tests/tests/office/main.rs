@@ -3,6 +3,7 @@
 mod alarms;
 mod api;
 mod by_rule;
+mod calls;
 mod consumer;
 mod crashes;
 mod deadline;

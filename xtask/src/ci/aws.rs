@@ -17,6 +17,7 @@ const TEMPLATES: &[&str] = &[
     "infra/template.yaml",
     "infra/people.yaml",
     "infra/function-url.yaml",
+    "infra/front.yaml",
     "infra/queues.yaml",
     "infra/attach.yaml",
     "infra/demo.yaml",
