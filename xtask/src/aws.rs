@@ -14,7 +14,7 @@ use crate::{disk, function, native, run, say};
 use endpoint::Endpoint;
 pub use stack::Stack;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 /// The commands of the table below, for checking what documents name.
 pub const COMMANDS: &[&str] = &["up", "demo", "deploy", "token", "test", "down", "help"];
@@ -29,6 +29,9 @@ usage: cargo aws <command>
                          any other version fails to start, so SQS redrives its orders
   token <name>           a token of vera, otto, anna or ada (viewer, operator, approver, admin) for the API
   test                   the story through the deployed stack
+  test --account [office] [demo]
+                         what only a real account can prove, with the credentials of the environment, on stacks that
+                         `sam deploy` has deployed there; their names, if not dead-letter-office and dlo-demo
   down                   end the endpoint with everything in it; at a named endpoint, delete the stacks
 
 The endpoint is MiniStack, installed from PyPI into target/tools and started on port 4566, or on another
@@ -55,11 +58,34 @@ pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
             // Both packages with a test target of this name: the API's story and the browser's.
             run::open(test.args(["--test", "stack"]))?;
         }
+        ["test", "--account", stacks @ ..] if stacks.len() < 3 => {
+            let office = stacks.first().copied().unwrap_or(stack::OFFICE);
+            check_account(paths, None, [office, stacks.get(1).copied().unwrap_or(stack::DEMO)])?;
+        }
         ["down"] => down(paths)?,
         [] | ["help"] => print!("{HELP}"),
         _ => return Err(Failure::new("Unknown command.").remedy(HELP)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Checks the deployed stacks as a stranger does: at an endpoint, or with the credentials of the environment.
+pub fn check_account(paths: &Paths, endpoint: Option<&Endpoint>, stacks: [&str; 2]) -> Outcome<()> {
+    let python = crate::tools::aws::ensure_sam(paths)?.join("python");
+    let mut check = run::cleaned(Command::new(python), paths);
+    if let Some(endpoint) = endpoint {
+        endpoint.named_to(&mut check);
+    }
+    run::open(check.arg(paths.root.join("xtask/src/aws/account.py")).args(stacks))
+}
+
+/// Checks requests that the tests of the stack have recorded against AWS's own service models: the endpoint accepts much
+/// that AWS refuses.
+pub fn check_requests(paths: &Paths, requests: &Path) -> Outcome<()> {
+    let python = crate::tools::aws::ensure_ministack(paths)?.join("python");
+    let mut check = run::cleaned(Command::new(python), paths);
+    run::open(check.arg(paths.root.join("xtask/src/aws/requests.py")).arg(requests))
+        .map_err(|failure| failure.remedy("Mend the adapter in `lambda/` that makes the request."))
 }
 
 fn up(paths: &Paths) -> Outcome<()> {
@@ -99,7 +125,10 @@ fn down(paths: &Paths) -> Outcome<()> {
 pub fn check<T>(paths: &Paths, functions: &Path, tests: impl FnOnce(&Stack<'_>) -> Outcome<T>) -> Outcome<T> {
     let folder: PathBuf = paths.target.join("aws-ci");
     let endpoint = Endpoint::ensure(paths, &folder)?;
-    let result = stack::deploy(paths, &endpoint, functions).and_then(|stack| tests(&stack));
+    let result = stack::deploy(paths, &endpoint, functions).and_then(|stack| {
+        check_account(paths, Some(&endpoint), [stack::OFFICE, stack::DEMO])?;
+        tests(&stack)
+    });
     if endpoint.is_ours() { endpoint::stop(&folder) } else { stack::delete(paths, &endpoint) }?;
     result
 }

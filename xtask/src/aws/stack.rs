@@ -8,8 +8,10 @@ use crate::{function, progress, run, say};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const OFFICE: &str = "dead-letter-office";
-const DEMO: &str = "dlo-demo";
+/// The office's stack.
+pub const OFFICE: &str = "dead-letter-office";
+/// The demo's stack.
+pub const DEMO: &str = "dlo-demo";
 /// The people of an office at a local endpoint, with their roles.
 pub const PEOPLE: &[(&str, &str)] = &[("vera", "viewer"), ("otto", "operator"), ("anna", "approver"), ("ada", "admin")];
 /// The password of each of them.

@@ -55,10 +55,16 @@ pub fn stack(paths: &Paths) -> Outcome<Tally> {
     let browser = Browser::ensure(paths)?;
     let programs = built::ensure(paths)?;
     let functions = function::strip_built(paths)?;
-    crate::aws::check(paths, &functions, |stack| {
+    let requests = paths.target.join("ci").join("requests.jsonl");
+    // Those of an earlier run prove nothing.
+    let _ = std::fs::remove_file(&requests);
+    let tally = crate::aws::check(paths, &functions, |stack| {
         built::run_all(&built::chosen(&programs, rust::STACK)?, |command| {
             browser.export(command);
+            command.env("DLO_REQUESTS_FILE", &requests);
             stack.tell(command)
         })
-    })
+    })?;
+    crate::aws::check_requests(paths, &requests)?;
+    Ok(tally)
 }

@@ -2,12 +2,16 @@
 //! --only template` compares them with the functions' rights.
 
 use super::proxy::Call;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hyper::{HeaderMap, Method};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// The setting by which the SDK names its application in every call.
 pub const APP: &str = "AWS_SDK_UA_APP_ID";
+/// Names the file for the requests; `cargo ci` checks them against AWS's service models.
+const KEPT: &str = "DLO_REQUESTS_FILE";
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/calls.txt");
 const RIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/rights.txt");
 const HEAD: &str = "\
@@ -49,6 +53,16 @@ pub fn check(calls: impl Iterator<Item = Call>) {
     for line in known.difference(&made) {
         println!("not called this time: {line}");
     }
+}
+
+/// Writes the requests to the file that [`KEPT`] names, if it names one, a line for each.
+pub fn keep(calls: impl Iterator<Item = Call>) {
+    let Some(file) = std::env::var_os(KEPT) else { return };
+    let lines = calls.map(|call| {
+        let raw = STANDARD.encode(&call.raw);
+        json!({ "service": call.service, "operation": call.operation, "raw": raw }).to_string()
+    });
+    std::fs::write(file, lines.collect::<Vec<_>>().join("\n")).expect("the requests are written");
 }
 
 /// Returns the rights that functions have for a reason, as lines of calls.

@@ -19,6 +19,8 @@ pub struct Call {
     /// `TransactWriteItems`, `SendMessageBatch`, …
     pub operation: String,
     pub body: String,
+    /// The body as it was sent: CloudWatch's is CBOR.
+    pub raw: Bytes,
     /// `GET`, `PUT`, …
     pub method: Method,
     /// Path and query.
@@ -215,6 +217,7 @@ async fn answer(shared: Arc<Shared>, port: u16, request: Request<Incoming>) -> A
     let call = Call {
         operation: operation(&head.headers, &head.uri),
         body: String::from_utf8_lossy(&body).into_owned(),
+        raw: body.clone(),
         method: head.method.clone(),
         uri: head.uri.clone(),
         function: super::calls::function(&head.headers),
