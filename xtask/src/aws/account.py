@@ -174,6 +174,7 @@ class Account:
         replay = lambda: self.api("operator", "GET", f"/replays/{plan['plan']['id']}")
         done = until("the replay ends", lambda: (now := replay())["replay"]["state"]["kind"] != "running" and now)
         total = done["total"]
+        assert done["replay"]["state"] == "finished", done["replay"]
         assert total["delivered"] == plan["plan"]["letters"]["letters"], done
         assert total["confirmed"] == total["delivered"], f"not confirmed by receipts: {total}"
 
@@ -184,7 +185,7 @@ class Account:
             )
             return {metric["MetricName"] for metric in found["Metrics"]}
         names = until("metrics", look, METRICS_DEADLINE_S)
-        assert len(names) >= 5, names
+        assert "Arrivals" in names, names
 
     def alarms_have_data(self):
         if LOCAL:
@@ -226,7 +227,8 @@ class Account:
         if self.policy:
             now = self.api("admin", "GET", "/policy")
             request = {"policy": self.policy["policy"], "version": now["version"], "reason": "the test of the account ended"}
-            self.api("admin", "PUT", "/policy", request)
+            # 400 if the policy is as it was.
+            self.api("admin", "PUT", "/policy", request, may_be=(200, 400))
         for name in ROLES:
             try:
                 self.people.admin_delete_user(UserPoolId=self.outputs["PeoplePool"], Username=name)
