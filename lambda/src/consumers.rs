@@ -8,7 +8,7 @@ use aws_config::SdkConfig;
 use domain::deployment::AttachedConsumer;
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
-use office::consumers::{Function, logged, saw_function, saw_queue};
+use office::consumers::{Function, further_queues, logged, saw_function, saw_queue};
 use office::error::chain;
 use office::office::Office;
 use reqwest::Method;
@@ -102,8 +102,8 @@ impl Lambda {
         Self::new(&connect::from_env().await, queues, reads_functions)
     }
 
-    /// Reads all mappings and functions once, and stores what changed. A failed call is logged, and the next run
-    /// repeats it.
+    /// Reads all mappings and functions once, and stores what changed: of the queues that the stack names, and of those
+    /// with open letters, in turns where they are many. A failed call is logged, and the next run repeats it.
     pub async fn look(&self, office: &Office) {
         if self.queues.len() > QUEUES_MAX {
             tracing::warn!(
@@ -114,6 +114,14 @@ impl Lambda {
         }
         let run = async {
             for queue in self.queues.iter().take(QUEUES_MAX) {
+                self.read_queue(office, queue).await;
+            }
+            let further = further_queues(office, &self.queues).await.unwrap_or_else(|error| {
+                tracing::warn!(error = chain(&error), "the main queues of open letters could not be read");
+                Vec::new()
+            });
+            let room = QUEUES_MAX.saturating_sub(self.queues.len());
+            for queue in in_turn(&further, room, office.now()) {
                 self.read_queue(office, queue).await;
             }
         };
@@ -180,6 +188,13 @@ impl Lambda {
     }
 }
 
+/// Returns `room` of the queues: other ones each minute, until all have had their turn.
+fn in_turn(queues: &[QueueArn], room: usize, now: Timestamp) -> impl Iterator<Item = &QueueArn> {
+    let minute = usize::try_from(now.as_ms() / Span::from_mins(1).as_ms()).unwrap_or_default();
+    let first = minute.wrapping_mul(room).checked_rem(queues.len()).unwrap_or_default();
+    queues.iter().cycle().skip(first).take(room.min(queues.len()))
+}
+
 fn consumer(mapping: &Mapping, name: &str, function: Option<&Function>) -> AttachedConsumer {
     AttachedConsumer {
         service: function.map_or(name, Function::service).to_owned(),
@@ -239,6 +254,19 @@ mod tests {
         assert_eq!(name_and_qualifier(arn), ("orders", None));
         assert_eq!(name_and_qualifier(&format!("{arn}:live")), ("orders", Some("live")));
         assert_eq!(name_and_qualifier(&format!("{arn}:$LATEST")), ("orders", None));
+    }
+
+    #[test]
+    fn each_of_many_queues_has_its_turn() {
+        let queues: Vec<QueueArn> = (0..50).map(|n| QueueArn::from(format!("q-{n}").as_str())).collect();
+        let at = |minute| Timestamp::from_ms(Span::from_mins(minute).as_ms() + 1_000);
+        let mut seen: Vec<_> = (7..10).flat_map(|minute| in_turn(&queues, 18, at(minute))).collect();
+        assert_eq!(seen.len(), 3 * 18);
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 50, "all within three minutes");
+        assert_eq!(in_turn(&queues[..3], 18, at(8)).count(), 3);
+        assert_eq!(in_turn(&queues, 0, at(8)).count() + in_turn(&[], 18, at(8)).count(), 0);
     }
 
     #[test]

@@ -4,12 +4,13 @@
 use crate::act;
 use crate::commit::commit;
 use crate::error::{OfficeError, chain};
+use crate::known::{KnownVariant, first_bucket};
 use crate::office::Office;
 use crate::port::Write;
 use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use wire::DeploymentRequest;
 
 /// Environment variables that may hold a function's version, in this order: ours, then those of common tools.
@@ -92,6 +93,17 @@ pub async fn saw_function(office: &Office, function: &Function) -> Result<(), Of
     tracing::info!(service, version, "a new deployment was found");
     act::report_deployment(office, &DeploymentRequest { service, version, commit, at: Some(at) }).await?;
     Ok(())
+}
+
+/// Returns the main queues of open letters, without these. They belong to queues that were attached by stacks of their
+/// own, which no setting names.
+pub async fn further_queues(office: &Office, named: &[QueueArn]) -> Result<Vec<QueueArn>, OfficeError> {
+    let now = office.now();
+    let known = office.known_groups.now(&*office.store, first_bucket(now), now).await?;
+    let is_open = |variant: &&KnownVariant| variant.facts.counts.open().letters > 0;
+    let queues = known.variants().filter(is_open).filter_map(|variant| variant.facts.group.main_queue.as_ref());
+    let further: BTreeSet<&QueueArn> = queues.filter(|queue| !named.contains(queue)).collect();
+    Ok(further.into_iter().cloned().collect())
 }
 
 /// Stores which consumers are attached to a main queue.

@@ -83,6 +83,10 @@ pub async fn receipts(office: &Office, messages: Vec<Received>) -> Vec<MessageId
                 tracing::warn!(%message_id, function, why, "a report does not count; it stays for the queue's redrive policy");
                 failed.push(message_id);
             }
+            Ok(Taken::Dropped(why)) => {
+                let function = report.function.as_str();
+                tracing::warn!(%message_id, function, why, "a report is dropped");
+            }
             Err(error) => {
                 tracing::error!(%message_id, error = chain(&error), "a report could not be kept; it comes again");
                 failed.push(message_id);

@@ -27,8 +27,10 @@ const RECORDS_MAX: usize = 25;
 pub(crate) enum Taken {
     /// It is kept until its letters arrive.
     Kept,
-    /// It does not count, for this reason.
+    /// It does not count, for this reason. Its message stays.
     Refused(&'static str),
+    /// It is not about anything that this office knows, for this reason, and never will be. Its message is done with.
+    Dropped(&'static str),
 }
 
 /// Takes a report. `sender` is SQS's `SenderId` of the message that it came in.

@@ -1,10 +1,14 @@
 //! What the environment says. Only `DLO_REPORTS` is set by people; Lambda sets the rest.
 
+use domain::id::QueueArn;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
 /// The environment variable with the URL of the receipts queue.
 pub const REPORTS: &str = "DLO_REPORTS";
+/// The environment variable with the ARN of the function's main queue. Only a function needs it whose queue the office's
+/// stack does not name, and only for starts that fail: an event names its queue itself.
+pub const QUEUE: &str = "DLO_QUEUE";
 /// The environment variable with the port of the proxy, for functions that need [`PORT`] themselves.
 pub const PORT_VARIABLE: &str = "DLO_WITNESS_PORT";
 /// The environment variable with the address of Lambda's Runtime API.
@@ -22,6 +26,8 @@ pub struct Settings {
     pub port: u16,
     /// The receipts queue; `None` if none is named or its URL is wrong.
     pub reports: Option<QueueUrl>,
+    /// The main queue, if people named it.
+    pub queue: Option<QueueArn>,
     /// The region of the function.
     pub region: Option<String>,
     /// The function's name.
@@ -46,6 +52,7 @@ impl Settings {
             upstream: text(RUNTIME_API)?,
             port: port(&variable),
             reports: text(REPORTS).and_then(|url| url.parse().ok()),
+            queue: text(QUEUE).map(|arn| QueueArn::from(arn.trim())),
             region: text("AWS_REGION"),
             function: text("AWS_LAMBDA_FUNCTION_NAME").unwrap_or_default(),
             version: text("AWS_LAMBDA_FUNCTION_VERSION"),

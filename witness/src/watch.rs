@@ -327,7 +327,7 @@ impl Watch {
     }
 
     fn describe(&self, report: &mut Report) {
-        report.version = self.settings.version.clone();
+        (report.version, report.queue) = (self.settings.version.clone(), self.settings.queue.clone());
         report.instance = self.settings.instance.clone();
         report.log_group = self.settings.log_group.clone();
         report.memory_mb = self.settings.memory_mb;

@@ -54,7 +54,8 @@ pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
             let endpoint = Endpoint::find(&folder)?;
             let mut test = native::cargo(paths, "test");
             Browser::ensure(paths)?.export(&mut test);
-            Stack::find(paths, &endpoint)?.tell(&mut test)?;
+            let programs = function::build_here(paths)?;
+            Stack::find(paths, &endpoint)?.tell(&mut test, &programs)?;
             // Both packages with a test target of this name: the API's story and the browser's.
             run::open(test.args(["--test", "stack"]))?;
         }

@@ -114,8 +114,8 @@ pub fn build_all(paths: &Paths) -> Outcome<Vec<(&'static str, PathBuf)>> {
     Ok(std::iter::once(HELLO).chain(names).map(file).collect())
 }
 
-/// Builds all functions for this machine, the demo's too, in one call: two would compile what they share twice, with
-/// other features each. Returns their folder.
+/// Builds all functions for this machine, the demo's too, and the witness, in one call: two would compile what they share
+/// twice, with other features each. Returns their folder.
 pub fn build_here(paths: &Paths) -> Outcome<PathBuf> {
     dashboard::ensure(paths)?;
     let mut build = native::plain(paths, "build");
@@ -126,6 +126,8 @@ pub fn build_here(paths: &Paths) -> Outcome<PathBuf> {
         "dlo-functions",
         "--package",
         "dlo",
+        "--package",
+        "dlo-witness",
         "--features",
         "dlo/aws",
         "--bins",

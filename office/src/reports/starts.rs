@@ -13,10 +13,16 @@ use domain::impact::Severity;
 use domain::limits::RETENTION_MAX;
 use domain::report::Report;
 use domain::reported::{KeptReports, ReportKey};
+use domain::time::Span;
 use std::collections::BTreeSet;
 
 /// Main queues that one report is looked up for. A function rarely consumes more than one.
 const QUEUES_MAX: usize = 50;
+
+/// How long a start waits until the office knows which queue the function consumes: sweep looks each minute. Less than
+/// the receipts queue takes to give a message up (ten times three minutes in the template), because a layer on a function
+/// that consumes nothing of this office is no fault that people must look at.
+const UNPLACED_MAX: Span = Span::from_mins(15);
 
 /// Takes a report of a start that failed.
 pub(super) async fn take(office: &Office, report: &Report, sender: Option<&str>) -> Result<Taken, OfficeError> {
@@ -28,7 +34,9 @@ pub(super) async fn take(office: &Office, report: &Report, sender: Option<&str>)
         None => consumed_by(office, report, sender).await?,
     };
     if queues.is_empty() {
-        return Ok(Taken::Refused("it names no queue, and its sender is not known as the consumer of one"));
+        let why = "it names no queue, and its sender is not known as the consumer of one";
+        let is_early = office.now().since(report.failed_at) < UNPLACED_MAX;
+        return Ok(if is_early { Taken::Refused(why) } else { Taken::Dropped(why) });
     }
     for queue in queues {
         let key = ReportKey { queue, message: None };

@@ -10,6 +10,7 @@ use domain::report::judge::{Verdict, Why};
 use domain::report::{Report, ReportKind, ReportedError};
 use domain::time::Span;
 use harness::world::World;
+use office::consumers::further_queues;
 use office::doctor;
 use office::port::Write;
 
@@ -135,6 +136,29 @@ async fn a_failed_start_counts_only_from_a_function_that_consumes_a_queue() {
     let elsewhere = World::new().await;
     let named = [Report { queue: Some(elsewhere.main.clone()), ..failed_start(&elsewhere, 1) }];
     assert_eq!(sent(&elsewhere, &named, None).await, 0);
+}
+
+#[tokio::test]
+async fn a_failed_start_of_a_function_that_consumes_nothing_here_is_dropped_in_the_end() {
+    let world = World::new().await;
+    let start = [failed_start(&world, 1)];
+    assert_eq!(sent(&world, &start, SENDER).await, 1, "sweep may learn in a minute which queue it consumes");
+    world.advance(Span::from_mins(16));
+    assert_eq!(sent(&world, &start, SENDER).await, 0, "it never becomes a failed message");
+    // Nothing is kept of it.
+    world.attach(AttachedConsumer::default()).await;
+    assert_eq!(finding(&world).await, None);
+}
+
+#[tokio::test]
+async fn the_sweep_is_given_the_main_queues_of_open_letters_that_no_setting_names() {
+    let world = World::new().await;
+    assert_eq!(further_queues(&world.office, &[]).await.unwrap(), []);
+    redriven(&world, 1).await;
+    world.intake().await;
+    let found = further_queues(&world.office, &[]).await.unwrap();
+    assert_eq!(found, std::slice::from_ref(&world.main));
+    assert_eq!(further_queues(&world.office, std::slice::from_ref(&world.main)).await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -5,9 +5,7 @@
 //! accepts, whatever its queues and functions are: so the failing deployment has a resource that MiniStack refuses. It
 //! takes every queue for FIFO where the template asks, so batches always have 10 letters.
 
-mod cloud;
-
-use cloud::Cloud;
+use crate::cloud::Cloud;
 use dlo_tests::deployed::{Deployed, until, variable};
 use dlo_tests::processes;
 use domain::id::QueueArn;

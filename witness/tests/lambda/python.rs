@@ -137,11 +137,15 @@ async fn a_response_that_lambda_refuses_is_reported() {
 
 #[tokio::test]
 async fn a_function_that_does_not_start_is_reported_without_messages() {
-    for layer in [Layer::On, Layer::Run] {
+    const MAIN: &str = "arn:aws:sqs:eu-west-1:111122223333:orders";
+    // No event has named the queue yet, so the report does only where people did.
+    for (layer, named) in [(Layer::On, None), (Layer::Run, Some(MAIN))] {
         let (queue, mut sandbox) = sandbox("broken.handle", Options { layer, ..Options::default() }).await;
+        named.iter().for_each(|arn| sandbox.set("DLO_QUEUE", arn));
         assert!(matches!(sandbox.invoke(&batch(&[json!({"do": "ok"})])).await, Ended::Init(_)));
         let report = queue.report().await;
         assert_eq!((report.kind, report.messages.len(), report.function.as_str()), (ReportKind::Init, 0, "orders"));
+        assert_eq!(report.queue.as_ref().map(domain::id::QueueArn::as_str), named);
         let error = report.error.unwrap_or_default();
         assert!(error.error_type.unwrap_or_default().contains("ImportModuleError"), "{:?}", error.message);
     }

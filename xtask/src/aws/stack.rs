@@ -3,7 +3,7 @@
 use super::endpoint::Endpoint;
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
-use crate::tools::aws;
+use crate::tools::{aws, lambda_runtimes};
 use crate::{function, progress, run, say};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,6 +26,7 @@ const DEMO_PARAMETERS: [&str; 2] = ["VisibilitySeconds=2", "TimeoutSeconds=2"];
 const POLICY: &str = r#"{"gate":{"quiet_ms":3000},"message_types":[{"message_type":"*","idempotent":true}],"replay":{"window_slack_ms":1000,"wave_delay_ms":1000,"wave_delay_ms_max":2000}}"#;
 
 pub struct Stack<'a> {
+    paths: &'a Paths,
     endpoint: &'a Endpoint,
     programs: PathBuf,
     /// The office's template with its built functions.
@@ -37,7 +38,7 @@ pub struct Stack<'a> {
 }
 
 /// Deploys the demo service and the office with functions from a folder, as `sam deploy` does on AWS.
-pub fn deploy<'a>(paths: &Paths, endpoint: &'a Endpoint, functions: &Path) -> Outcome<Stack<'a>> {
+pub fn deploy<'a>(paths: &'a Paths, endpoint: &'a Endpoint, functions: &Path) -> Outcome<Stack<'a>> {
     let programs = aws::ensure_sam(paths)?;
     let sam = Sam { paths, endpoint, programs, functions };
     say::phase("deploying the demo service (sam build, sam deploy)", || {
@@ -143,7 +144,7 @@ pub fn delete(paths: &Paths, endpoint: &Endpoint) -> Outcome<()> {
 }
 
 impl<'a> Stack<'a> {
-    pub fn find(paths: &Paths, endpoint: &'a Endpoint) -> Outcome<Self> {
+    pub fn find(paths: &'a Paths, endpoint: &'a Endpoint) -> Outcome<Self> {
         let programs = aws::ensure_sam(paths)?;
         let output = |key: &str| -> Outcome<String> {
             let query = format!("Stacks[0].Outputs[?OutputKey=='{key}'].OutputValue");
@@ -155,7 +156,7 @@ impl<'a> Stack<'a> {
         let (url, pool, client) = (output("Dashboard")?, output("PeoplePool")?, output("PeopleClientId")?);
         let receipts = output("ReceiptsQueue")?;
         let template = built(paths, OFFICE).join("template.yaml");
-        Ok(Self { endpoint, programs, template, url, receipts, pool, client })
+        Ok(Self { paths, endpoint, programs, template, url, receipts, pool, client })
     }
 
     fn ask(&self, args: &[&str]) -> Outcome<String> {
@@ -199,8 +200,11 @@ impl<'a> Stack<'a> {
         self.url.trim_start_matches("https://").trim_end_matches('/')
     }
 
-    /// Sets the variables by which a test finds the stack and its people, and deploys another office with the same people.
-    pub fn tell(&self, test: &mut Command) -> Outcome<()> {
+    /// Sets the variables by which a test finds the stack and its people, deploys another office with the same people, and
+    /// runs a Python function behind the witness, which is in the folder `programs`.
+    pub fn tell(&self, test: &mut Command, programs: &Path) -> Outcome<()> {
+        test.env("DLO_STACK_WITNESS", programs.join("dlo-witness"));
+        test.env("DLO_STACK_PYTHON", lambda_runtimes::ensure_python(self.paths)?);
         test.env("DLO_STACK_TOOLS", &self.programs).env("DLO_STACK_TEMPLATE", &self.template);
         test.env("DLO_STACK_ISSUER", format!("https://cognito-idp.us-east-1.amazonaws.com/{}", self.pool));
         test.env("DLO_STACK_CLIENT", &self.client);

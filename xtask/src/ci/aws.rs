@@ -62,7 +62,7 @@ pub fn stack(paths: &Paths) -> Outcome<Tally> {
         built::run_all(&built::chosen(&programs, rust::STACK)?, |command| {
             browser.export(command);
             command.env("DLO_REQUESTS_FILE", &requests);
-            stack.tell(command)
+            stack.tell(command, &paths.target.join("debug"))
         })
     })?;
     crate::aws::check_requests(paths, &requests)?;

@@ -6,6 +6,7 @@ use super::npm::{self, Package};
 use super::pypi::{self, Python};
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
+use std::path::PathBuf;
 
 /// `awslambdaric`, Powertools and boto3.
 const PYTHON: Python = Python { folder: "lambda-runtimes", pins: include_str!("pinned/lambda-runtimes.txt") };
@@ -29,7 +30,7 @@ const NODE_SQS: Package = Package {
 
 /// Installs all of them where they are missing. The tests read them from `target/tools`.
 pub fn ensure(paths: &Paths) -> Outcome<()> {
-    pypi::ensure(paths, &PYTHON, "Lambda's Python runtime, Powertools and boto3: tests of the layer `witness`")?;
+    ensure_python(paths)?;
     for package in [&NODE_CLIENT, &NODE_POWERTOOLS, &NODE_SQS] {
         npm::ensure(paths, package, &format!("{}: tests of the layer `witness`", package.name))?;
     }
@@ -38,4 +39,10 @@ pub fn ensure(paths: &Paths) -> Outcome<()> {
             .remedy("Install Node.js 18 or newer with npm."));
     }
     Ok(())
+}
+
+/// Installs those for Python. Returns the Python that has them.
+pub fn ensure_python(paths: &Paths) -> Outcome<PathBuf> {
+    let why = "Lambda's Python runtime, Powertools and boto3: tests of the layer `witness`";
+    Ok(pypi::ensure(paths, &PYTHON, why)?.join("python"))
 }
