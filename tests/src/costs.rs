@@ -21,6 +21,8 @@ const WRITE_DOLLARS: f64 = 0.625e-6;
 const READ_DOLLARS: f64 = 0.125e-6;
 const SQS_DOLLARS: f64 = 0.40e-6;
 const CLOUDWATCH_DOLLARS: f64 = 10e-6;
+/// What SQS bills as one request, bytes.
+const REQUEST_BYTES: usize = 64 * 1024;
 const INVOCATION_DOLLARS: f64 = 0.20e-6;
 
 /// What was asked for since the meter was read last.
@@ -108,6 +110,11 @@ impl Meter {
     pub fn handed_over(&self, messages: u64, batch: u64) {
         self.requests.sqs(2 * messages.div_ceil(batch.min(BATCH_ENTRIES_MAX as u64)));
         self.requests.invocations.fetch_add(messages.div_ceil(batch), Ordering::SeqCst);
+    }
+
+    /// Adds what senders ask for who send messages of these sizes, in bytes, one by one. SQS bills 64 KiB as one request.
+    pub fn sent(&self, sizes: impl Iterator<Item = usize>) {
+        self.requests.sqs(sizes.map(|bytes| bytes.div_ceil(REQUEST_BYTES).max(1) as u64).sum());
     }
 
     /// Returns the cost since the last call.

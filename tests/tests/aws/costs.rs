@@ -1,6 +1,8 @@
 //! What a letter costs on AWS, as a golden table: `tests/golden/letter-costs.txt`. Nothing in it depends on the machine
 //! or on chance, so a change of the code that costs more shows as a difference. `UPDATE=1` writes the table.
 
+mod reports;
+
 use dlo_tests::costs::{Meter, Row};
 use dlo_tests::endpoint::Endpoint;
 use domain::discard::Closed;
@@ -295,13 +297,17 @@ async fn table() -> String {
 
 #[tokio::test]
 async fn a_letter_costs_what_the_golden_table_says() {
-    let table = table().await;
+    matches_golden(&table().await, GOLDEN);
+}
+
+/// Compares a table with a golden file, or writes the file.
+fn matches_golden(table: &str, file: &str) {
     if std::env::var_os("UPDATE").is_some() {
-        return std::fs::write(GOLDEN, table).expect("the golden file is written");
+        return std::fs::write(file, table).expect("the golden file is written");
     }
-    let golden = std::fs::read_to_string(GOLDEN).expect("the golden file");
+    let golden = std::fs::read_to_string(file).expect("the golden file");
     for (new, old) in table.lines().zip(golden.lines()).filter(|(new, old)| new != old) {
         println!("- {old}\n+ {new}");
     }
-    assert!(table == golden, "letters cost something else than {GOLDEN} says; `UPDATE=1` accepts it");
+    assert!(table == golden, "something else is asked of AWS than {file} says; `UPDATE=1` accepts it");
 }
