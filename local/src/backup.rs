@@ -92,15 +92,24 @@ pub enum BackupError {
 /// The files of an open office.
 #[derive(Clone)]
 pub struct Files {
-    /// The folder of the office.
-    pub folder: PathBuf,
-    /// The store.
-    pub store: Arc<SqliteStore>,
-    /// The embedded queues.
-    pub queue: Arc<EmbeddedQueue>,
+    folder: PathBuf,
+    store: Arc<SqliteStore>,
+    queue: Arc<EmbeddedQueue>,
 }
 
 impl Files {
+    /// Takes the files of one office. From now on, each of its two databases remembers how far the other one is, so that
+    /// copies from different moments are refused.
+    pub fn new(folder: PathBuf, store: Arc<SqliteStore>, queue: Arc<EmbeddedQueue>) -> Self {
+        store.acknowledged.pair(&queue.acknowledged);
+        Self { folder, store, queue }
+    }
+
+    /// Returns the embedded queues.
+    pub fn queue(&self) -> &Arc<EmbeddedQueue> {
+        &self.queue
+    }
+
     /// Makes a backup in a folder that does not exist yet or is empty.
     pub async fn backup(&self, to: &Path) -> Result<Backup, BackupError> {
         copy::create_target(to)?;
@@ -175,10 +184,8 @@ pub async fn run(data: &Path, to: &Path) -> Result<Backup, BackupError> {
     if !data.join(STORE).is_file() {
         return Err(BackupError::NoOffice(data.into()));
     }
-    let absolute =
-        |path: &Path| std::path::absolute(path).map_err(|source| BackupError::Write { to: path.into(), source });
-    let (to, within) = (absolute(to)?, absolute(data)?);
-    if to.starts_with(&within) {
+    let to = resolved(to)?;
+    if to.starts_with(resolved(data)?) {
         return Err(BackupError::Inside(to));
     }
     match machine::open_folder(data, &[]) {
@@ -195,6 +202,21 @@ pub async fn run(data: &Path, to: &Path) -> Result<Backup, BackupError> {
         Err(FolderError::InUse(_)) => ask(&Control::read(data)?, to).await,
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns the absolute path without symbolic links. What does not exist yet is appended as it is named.
+fn resolved(path: &Path) -> Result<PathBuf, BackupError> {
+    let failed = |source| BackupError::Write { to: path.into(), source };
+    let absolute = std::path::absolute(path).map_err(failed)?;
+    for existing in absolute.ancestors() {
+        match existing.canonicalize() {
+            // The rest of the path cannot be a link: it does not exist.
+            Ok(found) => return Ok(absolute.strip_prefix(existing).map_or(found.clone(), |rest| found.join(rest))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !existing.is_symlink() => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(absolute)
 }
 
 async fn on_thread<T: Send + 'static>(

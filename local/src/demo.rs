@@ -100,7 +100,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let url = format!("http://127.0.0.1:{}", listener.local_addr().map_err(DemoError::Serve)?.port());
     let queues = Queues::new();
     let (office, files) = office(&config, &queues).await?;
-    let orders = start_orders(&config, &queues, &office, files.queue.clone()).await?;
+    let orders = start_orders(&config, &queues, &office, files.queue().clone()).await?;
     let orders_py = start_orders_py(&config, &queues, &office).await;
 
     let sessions = Arc::new(Sessions::of_demo());
@@ -225,7 +225,7 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
         known_groups: Arc::default(),
         transforms: Arc::new(Transforms::with_this_executable()),
     };
-    Ok((office, backup::Files { folder, store, queue }))
+    Ok((office, backup::Files::new(folder, store, queue)))
 }
 
 /// The rates of the demo: `orders` takes four currencies. Rounded rates of November 2026; nothing depends on their

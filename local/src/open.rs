@@ -264,7 +264,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
     let steps = create_steps(&embedded).await?;
     let closed = [&dlq, &steps, &QueueArn::from(FAILED_STEPS)].into_iter().chain(&receipts).cloned().collect();
     let store = Arc::new(store);
-    let files = backup::Files { folder: config.folder.clone(), store: store.clone(), queue: embedded.clone() };
+    let files = backup::Files::new(config.folder.clone(), store.clone(), embedded.clone());
     let queues = Queues { steps: steps.clone(), embedded, sqs };
     let metrics = SeriesMetrics::open(&config.folder.join("metrics.db")).map_err(OpenError::Metrics)?;
     let office = Office {

@@ -32,7 +32,7 @@ pub use manage::Peeked;
 pub use schema::OpenError;
 pub use settings::QueueSettings;
 
-use crate::sqlite::{DatabaseFile, Opening};
+use crate::sqlite::{Acknowledged, DatabaseFile, Mark, Opening};
 use async_trait::async_trait;
 use domain::id::{MessageId, QueueArn};
 use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
@@ -63,6 +63,7 @@ pub struct EmbeddedQueue {
     wakers: Arc<Wakers>,
     clock: Clock,
     in_flight_max: i64,
+    pub(crate) acknowledged: Acknowledged,
 }
 
 impl EmbeddedQueue {
@@ -76,9 +77,10 @@ impl EmbeddedQueue {
         let wakers = Arc::new(Wakers::default());
         let file = schema::open(path, opening)?;
         clock::follow(&file.db, clock()).map_err(|source| OpenError::File { path: path.to_owned(), source })?;
+        let acknowledged = file.mark.as_ref().map(Mark::acknowledged).unwrap_or_default();
         let writer = Writer::start(Database::new(file, clock.clone(), wakers.clone()))
             .map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
-        Ok(Self { writer, wakers, clock, in_flight_max: IN_FLIGHT_MAX })
+        Ok(Self { writer, wakers, clock, in_flight_max: IN_FLIGHT_MAX, acknowledged })
     }
 
     /// Creates queues in memory, which live as long as this value. Each call runs on the caller's thread. The same calls
@@ -87,7 +89,7 @@ impl EmbeddedQueue {
         let wakers = Arc::new(Wakers::default());
         let database = Database::new(schema::open_in_memory()?, clock.clone(), wakers.clone());
         let writer = Writer::Inline(Box::new(Mutex::new(database)));
-        Ok(Self { writer, wakers, clock, in_flight_max: IN_FLIGHT_MAX })
+        Ok(Self { writer, wakers, clock, in_flight_max: IN_FLIGHT_MAX, acknowledged: Acknowledged::default() })
     }
 
     /// Creates a queue; FIFO if its name ends in `.fifo`. Does nothing if the queue exists with the same settings. Refuses

@@ -20,7 +20,7 @@ mod writer;
 pub(crate) use read::{first_changed, first_changed_count};
 pub use schema::OpenError;
 
-use crate::sqlite::{DatabaseFile, Moment, Opening};
+use crate::sqlite::{Acknowledged, DatabaseFile, Mark, Moment, Opening};
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
 use domain::clock::ClockRecord;
@@ -58,6 +58,7 @@ pub struct SqliteStore {
     // Closed before the writer: the last connection to close copies the log into the file.
     readers: Readers,
     writer: Writer,
+    pub(crate) acknowledged: Acknowledged,
 }
 
 impl SqliteStore {
@@ -74,7 +75,11 @@ impl SqliteStore {
     /// Creates a store in memory, which lives as long as this value. Each call runs on the caller's thread.
     pub fn open_in_memory() -> Result<Self, OpenError> {
         let db = Arc::new(Mutex::new(schema::create_in_memory()?));
-        Ok(Self { readers: Readers::Inline(db.clone()), writer: Writer::Inline(db) })
+        Ok(Self {
+            readers: Readers::Inline(db.clone()),
+            writer: Writer::Inline(db),
+            acknowledged: Acknowledged::default(),
+        })
     }
 
     /// Copies the log into the file, as far as readers allow. Does nothing in memory.
@@ -89,8 +94,9 @@ impl SqliteStore {
 
     fn with_file(path: &Path, opening: &Opening, file: DatabaseFile) -> Result<Self, OpenError> {
         let readers = Readers::open(path, opening, READERS)?;
+        let acknowledged = file.mark.as_ref().map(Mark::acknowledged).unwrap_or_default();
         let writer = Writer::start(file).map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
-        Ok(Self { readers, writer })
+        Ok(Self { readers, writer, acknowledged })
     }
 }
 

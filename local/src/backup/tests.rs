@@ -17,7 +17,7 @@ fn open(folder: &Path) -> Files {
     let store = Arc::new(SqliteStore::open(&folder.join(STORE)).unwrap());
     let clock = Arc::new(Timestamp::default);
     let queue = Arc::new(EmbeddedQueue::open(&folder.join(QUEUES), clock).unwrap());
-    Files { folder: folder.into(), store, queue }
+    Files::new(folder.into(), store, queue)
 }
 
 async fn send(files: &Files, n: u32) {
@@ -33,13 +33,21 @@ async fn send(files: &Files, n: u32) {
 
 /// Returns how many messages and how many deployments an office has.
 async fn counts(files: &Files) -> (usize, u32) {
+    (files.queue.peek(&orders(), 10_000).await.unwrap().len(), deployments(&files.store).await)
+}
+
+/// Returns how many deployments a store has. None may be missing before another one.
+async fn deployments(store: &SqliteStore) -> u32 {
     use office::port::Store;
-    let messages = files.queue.peek(&orders(), 10_000).await.unwrap().len();
-    let mut deployments = 0;
-    while files.store.deployment(&format!("service {deployments}")).await.unwrap().is_some() {
-        deployments += 1;
+    let (mut count, mut last, mut n) = (0, 0, 0);
+    while n < last + 100 {
+        if store.deployment(&format!("service {n}")).await.unwrap().is_some() {
+            (count, last) = (count + 1, n + 1);
+        }
+        n += 1;
     }
-    (messages, deployments)
+    assert_eq!(count, last, "one is missing before another");
+    count
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -95,6 +103,14 @@ async fn backup_of_a_closed_office_opens() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&to).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o700);
     assert_eq!(counts(&open(&to)).await, (1, 1));
+    let link = parent.path().join("link");
+    std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+    for inside in [link.join("backup"), link.join("new/backup"), link.join(".")] {
+        let error = run(folder.path(), &inside).await;
+        assert!(matches!(error, Err(BackupError::Inside(_))), "{error:?}");
+    }
+    let error = run(&link, &folder.path().join("backup")).await;
+    assert!(matches!(error, Err(BackupError::Inside(_))), "{error:?}");
     assert_eq!(counts(&open(folder.path())).await, (1, 1), "the office is unchanged");
 }
 
@@ -225,4 +241,116 @@ async fn office_without_one_of_its_databases_is_refused() {
         assert!(error.contains("is missing or empty"), "{error}");
         assert!(!folder.path().join(name).exists(), "nothing was changed");
     }
+}
+
+/// An office without its folder's mode and times: the bytes of its files, as `cp` reads them one after the other.
+#[derive(Clone)]
+struct Bytes(Vec<(&'static str, Vec<u8>)>);
+
+const ALL: [&str; 6] = ["office.db", "office.db-wal", "office.mark", "queues.db", "queues.db-wal", "queues.mark"];
+
+impl Bytes {
+    fn of(folder: &Path) -> Self {
+        Self(ALL.map(|name| (name, fs::read(folder.join(name)).unwrap_or_default())).into())
+    }
+
+    fn file(&self, name: &str) -> &[u8] {
+        self.0.iter().find(|(known, _)| *known == name).map_or(&[], |(_, bytes)| bytes)
+    }
+
+    /// Writes the files over those of the office, as `cp` does: it stays the same file.
+    fn write_over(&self, folder: &Path) {
+        for (name, bytes) in &self.0 {
+            fs::write(folder.join(name), bytes).unwrap();
+        }
+        for name in ["office.db-shm", "queues.db-shm"] {
+            let _ = fs::remove_file(folder.join(name));
+        }
+    }
+}
+
+/// Opens what may be mixed. Returns why it was refused, or what it holds.
+async fn opened(folder: &Path) -> Result<(usize, u32), String> {
+    let store = SqliteStore::open(&folder.join(STORE)).map_err(|error| error.to_string())?;
+    let queue = EmbeddedQueue::open(&folder.join(QUEUES), Arc::new(Timestamp::default));
+    let queue = Arc::new(queue.map_err(|error| error.to_string())?);
+    Ok(counts(&Files::new(folder.into(), Arc::new(store), queue)).await)
+}
+
+/// An office at two moments, between which a checkpoint copied its logs into its files. The second has letters since then.
+async fn two_moments(folder: &Path) -> (Bytes, Bytes) {
+    let files = open(folder);
+    files.queue.create_queue(&orders(), QueueSettings::default()).await.unwrap();
+    for n in 0..20 {
+        send(&files, n).await;
+    }
+    files.checkpoint().await;
+    send(&files, 20).await;
+    let first = Bytes::of(folder);
+    for n in 21..60 {
+        send(&files, n).await;
+    }
+    files.checkpoint().await;
+    for n in 60..70 {
+        send(&files, n).await;
+    }
+    (first, Bytes::of(folder))
+}
+
+/// `cp` reads each file at some moment. Whatever it read when: what it wrote back is refused, or it is an office in which
+/// no letter is missing before a later one.
+#[tokio::test]
+async fn files_copied_from_a_running_office_over_its_own_are_refused_or_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = two_moments(folder.path()).await;
+    let (mut refused, mut opened_count) = (0, 0);
+    for choice in 0..1_u32 << ALL.len() {
+        let pick = |(at, name): (usize, &'static str)| {
+            let from = if choice & (1 << at) == 0 { &first } else { &second };
+            (name, from.file(name).to_vec())
+        };
+        Bytes(ALL.into_iter().enumerate().map(pick).collect()).write_over(folder.path());
+        match opened(folder.path()).await {
+            // A message is sent before its deployment is stored.
+            Ok((messages, deployments)) => {
+                opened_count += 1;
+                assert!(
+                    [21, 60, 70].contains(&messages) && messages == deployments as usize,
+                    "{choice:06b}: {messages} messages, {deployments}"
+                );
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > 32 && opened_count >= 2, "{refused} refused, {opened_count} opened");
+}
+
+/// A checkpoint that runs while `cp` reads leaves a file with pages from before it and pages from after it.
+#[tokio::test]
+async fn files_copied_during_a_checkpoint_over_their_own_are_refused_or_whole() {
+    const PAGE: usize = 4_096;
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = two_moments(folder.path()).await;
+    let (old, new) = (first.file("office.db"), second.file("office.db"));
+    let pages = new.len().div_ceil(PAGE);
+    let mut refused = 0;
+    for from in 0..=pages {
+        for newer_first in [false, true] {
+            let (start, end) = if newer_first { (new, old) } else { (old, new) };
+            let at = (from * PAGE).min(start.len()).min(end.len());
+            let mixed = [&start[..at], &end[at..]].concat();
+            for log in [&[][..], second.file("office.db-wal")] {
+                let mut files = Bytes(first.0.clone());
+                files.0[0].1.clone_from(&mixed);
+                files.0[1].1 = log.to_vec();
+                // The mark was copied first, before the letters came.
+                files.write_over(folder.path());
+                match SqliteStore::open(&folder.path().join(STORE)) {
+                    Ok(store) => assert!([20, 60, 70].contains(&deployments(&store).await), "{from} {newer_first}"),
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+    }
+    assert!(refused > 0);
 }

@@ -4,12 +4,15 @@
 //! is on the disk by then, and synced at checkpoints only. So after a power cut the mark may lag, but it never names
 //! commits that the database cannot have.
 
+use super::whole;
 use crate::private;
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::UNIX_EPOCH;
 
 /// The length of a mark in bytes. It is overwritten in place, and shorter than a sector, so it is never half written.
@@ -79,11 +82,6 @@ pub(super) fn prepare(db: &Connection) -> rusqlite::Result<u64> {
     Ok(read_commits(db)?.unwrap_or_default())
 }
 
-/// Counts one more commit. Returns the number that is stored once the transaction is committed.
-pub(super) fn count(db: &Connection) -> rusqlite::Result<u64> {
-    db.prepare_cached("UPDATE commits SET count = count + 1 RETURNING count")?.query_row([], number)
-}
-
 /// Returns the number of commits in a database; `None` if an older version wrote it.
 pub(crate) fn read_commits(db: &Connection) -> rusqlite::Result<Option<u64>> {
     let counts = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'commits'")?.exists([])?;
@@ -97,10 +95,31 @@ fn number(row: &rusqlite::Row<'_>) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(0)?.cast_unsigned())
 }
 
+/// The acknowledged commits of an open database, and those of its partner once the two are [paired](Acknowledged::pair).
+#[derive(Clone, Default)]
+pub(crate) struct Acknowledged {
+    commits: Arc<AtomicU64>,
+    partner: Arc<OnceLock<Arc<AtomicU64>>>,
+}
+
+impl Acknowledged {
+    /// From now on, each commit of either database stores how many commits of the other one were acknowledged before it.
+    pub(crate) fn pair(&self, other: &Self) {
+        // Fails only if they are paired already.
+        let _ = self.partner.set(other.commits.clone());
+        let _ = other.partner.set(self.commits.clone());
+    }
+
+    fn of_partner(&self) -> Option<u64> {
+        self.partner.get().map(|commits| commits.load(Ordering::SeqCst))
+    }
+}
+
 /// The mark of an open database.
 pub(crate) struct Mark {
     file: File,
     record: Record,
+    acknowledged: Acknowledged,
 }
 
 impl Mark {
@@ -116,16 +135,31 @@ impl Mark {
 
     fn write_new(database: &Path, commits: u64, open: bool) -> io::Result<Self> {
         let path = path_of(database);
-        let mut mark =
-            Self { file: private::create(&path)?, record: Record { commits, open, identity: identity(database) } };
+        let record = Record { commits, open, identity: identity(database) };
+        let acknowledged = Acknowledged { commits: Arc::new(AtomicU64::new(commits)), ..Acknowledged::default() };
+        let mut mark = Self { file: private::create(&path)?, record, acknowledged };
         mark.write()?;
         mark.file.sync_all()?;
         private::sync_folder_of(&path)?;
         Ok(mark)
     }
 
+    /// Returns the acknowledged commits, as they go on.
+    pub(crate) fn acknowledged(&self) -> Acknowledged {
+        self.acknowledged.clone()
+    }
+
+    /// Counts one more commit. Returns the number that is stored once the transaction is committed.
+    pub(super) fn count(&self, db: &Connection) -> rusqlite::Result<u64> {
+        let mut statement = db.prepare_cached("UPDATE commits SET count = count + 1 RETURNING count")?;
+        let commits = statement.query_row([], number)?;
+        whole::count(db, commits, self.acknowledged.of_partner())?;
+        Ok(commits)
+    }
+
     /// Moves the mark after a commit. If that fails, the mark lags, which is harmless: it notices less.
     pub(super) fn advance(&mut self, commits: u64) {
+        self.acknowledged.commits.store(commits, Ordering::SeqCst);
         self.record.commits = commits;
         let _ = self.write();
     }

@@ -3,8 +3,12 @@
 //! A backup has both from one moment. Whoever restores one file without the other gets letters whose messages wait again,
 //! or steps of replays that nobody knows, and each file by itself looks whole. So both hold a number that changes each
 //! minute: the store its own and the one that the queues held just before, the queues theirs.
+//!
+//! Within a minute, each commit holds how many commits of the other database were acknowledged before it. A message is
+//! deleted only after its letter is stored, and a step is sent only after its replay is. So queues that saw more commits
+//! than the store has lack letters. After a kill or a power cut that cannot be: what was acknowledged was on the disk.
 
-use super::{DatabaseFile, commit};
+use super::{DatabaseFile, commit, mark, whole};
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The table of the number. Not among the migrations, because both files have it.
@@ -31,6 +35,27 @@ impl Moment {
     /// still hold the number of the minute before.
     pub(super) fn belongs_to(self, queues: Self) -> bool {
         queues.number == self.number || queues.number == self.before
+    }
+}
+
+/// How far a database is, and how far it saw its partner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side {
+    /// Its commits.
+    pub(super) commits: u64,
+    /// The acknowledged commits of its partner, at its last commit.
+    partner: u64,
+}
+
+impl Side {
+    pub(super) fn read(db: &Connection) -> rusqlite::Result<Self> {
+        let commits = mark::read_commits(db)?.unwrap_or_default();
+        Ok(Self { commits, partner: whole::read(db)?.map_or(0, |whole| whole.partner) })
+    }
+
+    /// Whether this database has every commit that the other one saw.
+    pub(super) fn has_what_saw(self, other: Self) -> bool {
+        self.commits >= other.partner
     }
 }
 

@@ -1,8 +1,8 @@
 //! Looks for damage before a file is opened, and refuses a damaged one. Looking changes nothing, so the evidence stays.
 
 use super::mark::{self, Record};
-use super::pair::Moment;
-use super::{Access, ConnectError, Opening, keep_log, length, log_of, open, open_to_look};
+use super::pair::{Moment, Side};
+use super::{Access, ConnectError, Finding, Opening, keep_log, length, log_of, open, open_to_look, whole};
 use crate::private;
 use rusqlite::{Connection, ErrorCode};
 use std::fs;
@@ -52,7 +52,7 @@ pub enum FileError {
     },
     /// Store and queues are from different moments.
     #[error(
-        "{} and {} are from different moments: one of them was replaced by a copy or a backup without the other. Nothing was changed. Restore both from one backup. Without one, --accept-damage opens them as they are; letters may be missing, or come twice",
+        "{} and {} are from different moments: one was replaced without the other, or both were copied while the office ran. Nothing was changed. Restore both from one backup. Without one, --accept-damage opens them as they are; letters may be missing, or come twice",
         store.display(), queues.display()
     )]
     Mixed {
@@ -60,6 +60,15 @@ pub enum FileError {
         store: PathBuf,
         /// The queues.
         queues: PathBuf,
+    },
+    /// The rows are not those that the last commit left.
+    #[error(
+        "{} and its log are from different moments: they were copied while the office ran, or another program changed them. Nothing was changed. Restore a backup. Without one, --accept-damage opens the file as it is; letters may be missing",
+        path.display()
+    )]
+    Torn {
+        /// The file.
+        path: PathBuf,
     },
     /// The mark is missing or unreadable.
     #[error(
@@ -95,19 +104,23 @@ pub enum FileError {
 }
 
 /// Refuses a damaged file. Accepts a file that is missing or new, and leaves files of other programs to the caller.
-pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<(), ConnectError> {
+pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<Finding, ConnectError> {
     let mark = mark::read(path);
     if length(path) == 0 {
         // SQLite would delete the log of an empty file.
         let is_lost = mark.is_some_and(|mark| mark.commits > 0) || length(&log_of(path)) > 0;
         let is_alone = !opening.accept_damage && partner_of(path).is_some_and(|partner| has_worked(&partner));
-        return if is_lost || is_alone { Err(FileError::Missing { path: path.into() }.into()) } else { Ok(()) };
+        return if is_lost || is_alone {
+            Err(FileError::Missing { path: path.into() }.into())
+        } else {
+            Ok(Finding::Whole)
+        };
     }
     let db = open_to_look(path, opening, access)?;
     let found = match mark::read_commits(&db) {
         Ok(found) => found.unwrap_or_default(),
         // The caller says what it expected instead.
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => return Ok(()),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => return Ok(Finding::Whole),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
             return Err(FileError::Corrupt { path: path.into(), finding: error.to_string() }.into());
         }
@@ -120,13 +133,15 @@ pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<(
         if !opening.accept_damage {
             return Err(error.into());
         }
-        let folder = set_aside(path).map_err(|source| FileError::Unusable { path: path.into(), source })?;
-        tracing::warn!(file = %path.display(), copies = %folder.display(), "opening a damaged file: {error}");
+        accept(path, &error)?;
         let db = open_to_look(path, opening, access)?;
-        return Ok(examine(&db, path, Integrity::Whole)?);
+        examine(&db, path, Integrity::Whole)?;
+        return Ok(Finding::Accepted);
     }
+    let mut is_torn = false;
     if length(path) <= CHECKED_BYTES_MAX {
         examine(&db, path, Integrity::Quick)?;
+        is_torn = whole::is_torn(&db, found)?;
     }
     if let Some(queues) = queues_of_another_moment(path, &db, opening) {
         let error = FileError::Mixed { store: path.into(), queues };
@@ -135,6 +150,18 @@ pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<(
         }
         tracing::warn!(file = %path.display(), "opening files that do not belong together: {error}");
     }
+    if is_torn && opening.accept_damage {
+        drop(db);
+        accept(path, &FileError::Torn { path: path.into() })?;
+        return Ok(Finding::Accepted);
+    }
+    Ok(if is_torn { Finding::Torn(path.into()) } else { Finding::Whole })
+}
+
+/// Keeps copies of a damaged file that is opened all the same.
+fn accept(path: &Path, error: &FileError) -> Result<(), FileError> {
+    let folder = set_aside(path).map_err(|source| FileError::Unusable { path: path.into(), source })?;
+    tracing::warn!(file = %path.display(), copies = %folder.display(), "opening a damaged file: {error}");
     Ok(())
 }
 
@@ -149,12 +176,14 @@ fn queues_of_another_moment(path: &Path, store: &Connection, opening: &Opening) 
         // Queues that are open are those of this process.
         db.busy_timeout(Duration::ZERO)?;
         keep_log(&db, Access::Alone)?;
-        Ok::<_, rusqlite::Error>((mark::read_commits(&db)?, Moment::read(&db)?))
+        Ok::<_, rusqlite::Error>((Side::read(&db)?, Moment::read(&db)?))
     };
-    let (commits, theirs) = look().ok()?;
-    let has_lost = mark::read(&queues).is_some_and(|mark| commits.unwrap_or_default() < mark.commits);
-    let own = Moment::read(store).ok()?;
-    (!has_lost && !own.belongs_to(theirs)).then_some(queues)
+    let (theirs, their_moment) = look().ok()?;
+    let has_lost = mark::read(&queues).is_some_and(|mark| theirs.commits < mark.commits);
+    let own = Side::read(store).ok()?;
+    let belong =
+        Moment::read(store).ok()?.belongs_to(their_moment) && own.has_what_saw(theirs) && theirs.has_what_saw(own);
+    (!has_lost && !belong).then_some(queues)
 }
 
 /// The databases that every office has. Both are created before anything is stored in either.
