@@ -1,6 +1,7 @@
 //! The ranges of a policy's numbers. A policy out of range would switch a protection off, or never end a wait.
 
 use super::links::why_not_a_pattern;
+use super::sign_in::Revoked;
 use super::{AlertPolicy, Policy, StrategyRule};
 use crate::limits::{
     ALERT_WAIT_MIN, CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, DISCARDED_KEPT_MIN, GROWTH_FACTOR_MAX, IDLE_MIN,
@@ -34,6 +35,12 @@ pub enum PolicyError {
         setting: &'static str,
         /// What it must be.
         why: &'static str,
+    },
+    /// An entry of `sign_in.revoked` names nobody, so it would revoke nothing.
+    #[error("{setting} names nobody. Give a subject, a name or issued_before, or remove the entry")]
+    RevokesNobody {
+        /// The setting's path in the policy file.
+        setting: String,
     },
     /// A number is out of range.
     #[error("{setting} is {value}; it must be between {min} and {max}")]
@@ -108,6 +115,9 @@ impl Policy {
         }
         if let Some(why) = self.links.trace.as_deref().and_then(why_not_a_pattern) {
             return Err(PolicyError::Link { setting: "links.trace", why });
+        }
+        if let Some(at) = self.sign_in.revoked.iter().position(Revoked::names_nobody) {
+            return Err(PolicyError::RevokesNobody { setting: format!("sign_in.revoked[{at}]") });
         }
         self.sign_in.idle_ms.map_or(Ok(()), |idle| span("sign_in.idle_ms", idle, IDLE_MIN, POLICY_WAIT_MAX))?;
         span("retention_ms", self.retention_ms, RETENTION_MIN, RETENTION_MAX)?;
@@ -185,6 +195,17 @@ fn span(setting: &str, value: Span, min: Span, max: Span) -> Result<(), PolicyEr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_that_revokes_nobody_is_refused() {
+        for entry in ["{}", r#"{"name":" "}"#, r#"{"name":"otto","subject":""}"#] {
+            let text = format!(r#"{{"sign_in":{{"revoked":[{{"name":"otto"}},{entry}]}}}}"#);
+            let expected =
+                "sign_in.revoked[1] names nobody. Give a subject, a name or issued_before, or remove the entry";
+            assert_eq!(Policy::parse(&text).expect_err(&text).to_string(), expected);
+        }
+        assert!(Policy::parse(r#"{"sign_in":{"revoked":[{"issued_before":5},{"subject":"s"}]}}"#).is_ok());
+    }
 
     #[test]
     fn a_number_out_of_range_is_refused_by_name_and_range() {

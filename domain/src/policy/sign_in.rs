@@ -39,13 +39,19 @@ pub struct Revoked {
 }
 
 impl Revoked {
-    /// Whether the entry applies to a person who signed in at this moment. An entry without any field applies to nobody.
+    /// Whether the entry applies to nobody: no field is given, or a name or subject is blank.
+    pub(super) fn names_nobody(&self) -> bool {
+        let Self { subject, name, issued_before } = self;
+        let mut texts = [subject, name].into_iter().flatten();
+        texts.any(|text| text.trim().is_empty()) || (subject.is_none() && name.is_none() && issued_before.is_none())
+    }
+
+    /// Whether the entry applies to a person who signed in at this moment.
     fn covers(&self, person: &Person, signed_in_at: Timestamp) -> bool {
         let Self { subject, name, issued_before } = self;
         let subject_fits = |subject: &String| person.id.as_ref().is_some_and(|id| id.subject == subject.trim());
         let name_fits = |name: &String| name.trim().to_lowercase() == person.name.as_str().trim().to_lowercase();
-        let names_something = subject.is_some() || name.is_some() || issued_before.is_some();
-        names_something
+        !self.names_nobody()
             && subject.as_ref().is_none_or(subject_fits)
             && name.as_ref().is_none_or(name_fits)
             && issued_before.is_none_or(|before| signed_in_at < before)
