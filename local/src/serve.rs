@@ -2,6 +2,7 @@
 
 mod arriving;
 mod connections;
+mod places;
 #[cfg(test)]
 mod tests;
 

@@ -24,7 +24,14 @@ const LONG: Duration = Duration::from_secs(60);
 const GET: &str = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 fn limits() -> Limits {
-    Limits { connections_max: 8, head_max: LONG, body_max: LONG, unread_max: LONG }
+    Limits {
+        connections_max: 8,
+        waits_min: LONG,
+        large_bodies_max: 8,
+        head_max: LONG,
+        body_max: LONG,
+        unread_max: LONG,
+    }
 }
 
 struct Running {
@@ -130,6 +137,58 @@ async fn connections_above_the_limit_wait_until_one_closes() {
     assert!(early.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock), "{early:?}");
     drop(first);
     greeted(&mut third).await;
+}
+
+#[tokio::test]
+async fn connections_that_the_office_waits_for_make_room_and_one_that_it_works_for_does_not() {
+    let (begun, mut begins) = mpsc::unbounded_channel();
+    let (finish, finished) = watch::channel(false);
+    let slow = async move || {
+        let _ = begun.send(());
+        let _ = finished.clone().wait_for(|finished| *finished).await;
+        "hello"
+    };
+    let length = |body: Bytes| async move { body.len().to_string() };
+    let router = Router::new().route("/slow", get(slow)).route("/", get(async || "hello").merge(post(length)));
+    let running = start(router, Limits { connections_max: 4, waits_min: SHORT, ..limits() }).await;
+    let mut busy = running.sending(&GET.replace("/ ", "/slow ")).await;
+    timeout(LONG, begins.recv()).await.expect("the request begins");
+    let idle = running.connect().await;
+    let half_head = running.sending("GET / HTTP/1.1\r\nhost: loc").await;
+    let half_body = running.sending("POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n12345").await;
+    let mut kept = Vec::new();
+    for _ in 0..3 {
+        let mut stream = running.sending(GET).await;
+        greeted(&mut stream).await;
+        kept.push(stream);
+    }
+    for mut closed in [idle, half_head, half_body] {
+        assert_eq!(until_closed(&mut closed).await, "");
+    }
+    finish.send(true).unwrap();
+    greeted(&mut busy).await;
+}
+
+#[tokio::test]
+async fn large_bodies_wait_for_each_other_and_small_ones_for_none() {
+    let running = greeter(Limits { large_bodies_max: 1, ..limits() }).await;
+    let head = |bytes: usize| format!("POST / HTTP/1.1\r\nconnection: close\r\ncontent-length: {bytes}\r\n\r\n");
+    let large = "x".repeat(20_000);
+    let mut first = running.sending(&format!("{}{}", head(large.len() + 1), large)).await;
+    let small = async || {
+        for _ in 0..8 {
+            let mut stream = running.sending(&format!("{}small", head(5))).await;
+            assert!(until_closed(&mut stream).await.ends_with("\r\n\r\n5"));
+        }
+    };
+    small().await;
+    let mut second = running.sending(&format!("{}{large}", head(large.len()))).await;
+    small().await;
+    let early = second.try_read(&mut [0; 64]);
+    assert!(early.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock), "{early:?}");
+    first.write_all(b"x").await.unwrap();
+    assert!(until_closed(&mut first).await.ends_with("20001"));
+    assert!(until_closed(&mut second).await.ends_with("20000"));
 }
 
 /// A handler that counts its copies.
