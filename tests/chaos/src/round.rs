@@ -107,6 +107,8 @@ impl Trial {
         self.running()?.client.panel("/deploy", Some(json!({ "version": "v1" }))).await?;
         let mut found = Vec::new();
         let client = self.running()?.client.clone();
+        // Before the fault, so that every round has a letter to send.
+        self.placed.failing.extend(place_all(client.clone(), 1, "gift_card").await);
         let placing = tokio::spawn(place_all(client, 8 + self.chance.below(12), "gift_card"));
         self.wait(900).await;
         found.extend(fault.apply(self).await?);

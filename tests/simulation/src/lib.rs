@@ -30,6 +30,8 @@ use queue::Queue as _;
 
 /// Events before the calm phase.
 const TICKS: usize = 200;
+/// When the forger acts in every story; in most, it acts at other moments, too.
+const FORGED_AT: usize = TICKS / 2;
 /// Ticks between two checks of the whole store; the checker checks every call.
 const CHECKED_EVERY: usize = 10;
 
@@ -49,6 +51,9 @@ async fn simulate(fixture: &mut Fixture) -> Result<(), String> {
     fixture.place(orders).await;
     for tick in 0..TICKS {
         next_event(fixture).await;
+        if tick == FORGED_AT {
+            forger::act(fixture).await;
+        }
         checks::delivered_is_gone(fixture).await?;
         let jump = if fixture.chance.below(50) == 0 { 40_000 } else { 900 };
         let ms = fixture.chance.below(jump) as i64;
