@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The files of errors with their class, whose titles are checked too.
-pub const CLASSES: [&str; 13] = [
+pub const CLASSES: [&str; 14] = [
     "classes.txt",
     "fresh_classes.txt",
     "second_classes.txt",
@@ -28,10 +28,11 @@ pub const CLASSES: [&str; 13] = [
     "ninth_classes.txt",
     "tenth_classes.txt",
     "eleventh_classes.txt",
+    "twelfth_classes.txt",
     "held_out_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.
-const PAIRS: [&str; 11] = [
+const PAIRS: [&str; 12] = [
     "pairs.txt",
     "fresh_pairs.txt",
     "second_pairs.txt",
@@ -43,6 +44,7 @@ const PAIRS: [&str; 11] = [
     "eighth_pairs.txt",
     "ninth_pairs.txt",
     "eleventh_pairs.txt",
+    "twelfth_pairs.txt",
 ];
 
 /// A case: its mechanism and its fields.
@@ -120,7 +122,8 @@ fn classes(file: &str) -> Answers {
             "T" => found.class == Class::Transient,
             "P" => found.class == Class::Permanent,
             "C" => (found.class == Class::Unknown || pct <= 60) && found.reason.contains("; but "),
-            other => panic!("{other}: T, P or C"),
+            "U" => found.firm_class() == Class::Unknown,
+            other => panic!("{other}: T, P, C or U"),
         };
         let answer = format!("{expected} {:?} {pct}% {} | {error_type}: {message}", found.class, found.reason);
         answers.add(&mechanism, is_right, &answer);
@@ -211,6 +214,8 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("classes", classes("tenth_classes.txt")),
         ("classes", classes("eleventh_classes.txt")),
         ("pairs", pairs("eleventh_pairs.txt")),
+        ("classes", classes("twelfth_classes.txt")),
+        ("pairs", pairs("twelfth_pairs.txt")),
     ];
     let mut text = String::new();
     let mut scores = String::new();
