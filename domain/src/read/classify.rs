@@ -173,8 +173,8 @@ fn chain(case: Case<'_>) -> Vec<Cause> {
 fn by_link(link: &Cause) -> Option<Classification> {
     let (error_type, message) = (link.error_type.as_str(), text::head(&link.message, WORDING_BYTES_MAX));
     let lower = message.to_lowercase();
-    let found = order::first(error_type, message, &lower).or_else(|| by_type_and_words(error_type, message, &lower))?;
-    Some(order::contested(found, error_type, &lower))
+    let found = order::first(error_type, message, &lower).or_else(|| by_type_and_words(error_type, message, &lower));
+    Some(order::contested(order::advised(found, &lower)?, error_type, &lower))
 }
 
 fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
@@ -190,7 +190,8 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     let typed = tables::by_type(error_type).filter(|_| !tables::is_wrapper(error_type));
     if let Some(meaning) = typed.filter(|m| m.settled) {
         let found = or_wording(by_meaning(meaning, error_type, 95), lower);
-        return Some(order::of_status(error_type).then(|| mistake_in(message, lower)).flatten().unwrap_or(found));
+        let doubted = order::is_doubted(&found, error_type).then(|| mistake_in(error_type, message, lower)).flatten();
+        return Some(doubted.unwrap_or(found));
     }
     let is_kafka = error_type.to_lowercase().contains("kafka") || lower.starts_with("kafka");
     // A broker's answer is a sentence of the Kafka table; a Kafka client's own errors are not.
@@ -201,8 +202,13 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
         .or_else(|| by_wording(lower))
         .or_else(|| by_names(message, lower))
         .or_else(|| conditions::find(lower))
-        .or_else(|| catalogue::by_type(error_type).map(|meaning| by_meaning(meaning, error_type, 80)))
-        .or_else(|| names::find(error_type).filter(|_| typed.is_none()))
+        .or_else(|| {
+            let named = || names::find(error_type).filter(|_| typed.is_none());
+            let kind = catalogue::by_type(error_type).map(|meaning| by_meaning(meaning, error_type, 80)).or_else(named)?;
+            // What a rule was broken for is a sentence; that something was unavailable is a name.
+            let doubted = order::is_doubted(&kind, error_type).then(|| by_grammar(message, lower)).flatten();
+            Some(doubted.filter(|sentence| sentence.class == Class::Permanent).unwrap_or(kind))
+        })
         .or_else(|| by_grammar(message, lower))
         .or_else(|| by_atom(message))
         .or_else(|| names::of_part(error_type))
@@ -224,9 +230,9 @@ fn by_grammar(message: &str, lower: &str) -> Option<Classification> {
     })
 }
 
-/// What a message says of a mistake, whatever status its author gave it.
-fn mistake_in(message: &str, lower: &str) -> Option<Classification> {
-    let found = by_wording(lower).or_else(|| by_names(message, lower)).or_else(|| conditions::find(lower));
+/// What a message says of a mistake, whatever type its author gave it.
+fn mistake_in(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
+    let found = codes::find(error_type, message, lower).or_else(|| by_wording(lower)).or_else(|| by_names(message, lower)).or_else(|| conditions::find(lower));
     found.or_else(|| by_grammar(message, lower)).filter(|found| found.class == Class::Permanent)
 }
 

@@ -59,8 +59,11 @@ fn moment_words(words: Words<'_>) -> Option<Classification> {
     if let Some(at) = another {
         return say(Category::Conflict, &words[at..at + 2]);
     }
+    // A server that is no longer available comes back; an item of a shop does not.
     let lost = words.windows(2).position(|two| two == ["no", "longer"]).filter(|at| {
-        words[at + 2..].iter().take(3).any(|word| conditions::UP.contains(word) || LEADING.contains(word))
+        let after = &words[at + 2..words.len().min(at + 5)];
+        let up = || holds(after, conditions::UP) && words[..*at].iter().any(|word| conditions::is_thing(word));
+        holds(after, LEADING) || up()
     })?;
     say(Category::DependencyUnavailable, &words[lost..lost + 2])
 }
@@ -84,7 +87,9 @@ fn rule(words: Words<'_>) -> Option<Classification> {
             "cannot" | "can't" if !is_event(one, two) && !passing => Some(Category::ConsumerBug),
             "can" | "may" if one == "not" && !is_event(two, next(at + 2)) && !passing => Some(Category::ConsumerBug),
             "can" if one == "only" => Some(Category::ConsumerBug),
-            "does" | "do" | "did" if one == "not" && LACKING.contains(&two) => Some(Category::SchemaViolation),
+            "does" | "do" | "did" if one == "not" && LACKING.contains(&two) && !(passing && two == "accept") => {
+                Some(Category::SchemaViolation)
+            }
             "doesn't" | "don't" | "didn't" if LACKING.contains(&one) => Some(Category::SchemaViolation),
             "not" | "isn't" | "aren't" | "wasn't" if is_stated(one, two) => Some(Category::SchemaViolation),
             "only" if rest.iter().any(|word| ALLOWED.contains(word)) => Some(Category::Configuration),
@@ -149,6 +154,12 @@ fn moment(words: Words<'_>) -> Option<Classification> {
             "up" => one == "to" && words.get(at + 3) == Some(&"limit"),
             // A lost link is found again; lost data is not.
             "lost" => !OWNED.contains(&one),
+            // `requires version 5.0 or later`
+            "later" if words[..at].last() == Some(&"or") => false,
+            // `the row is being updated`; what is being used by others is used for good.
+            "being" if BEING.contains(&one) => true,
+            // `exited abruptly`: what ended did not end by itself.
+            "abruptly" | "unexpectedly" => words[..at].last().is_some_and(|word| ENDING.contains(word)),
             _ => PASSING_STATES.contains(&word),
         };
         if found {
@@ -220,7 +231,9 @@ fn wrong(words: Words<'_>) -> Option<Classification> {
             }
             // `the layout was not performed properly`, `the state is not final`: what is, unless it is being tried.
             "not" if is_settled(&words[..at], near) => Some(Category::SchemaViolation),
-            "none" if near.first() == Some(&"of") && !near.iter().any(|word| conditions::is_thing(word)) => {
+            "none"
+                if near.first() == Some(&"of") && !rest.iter().take(5).any(|word| conditions::is_thing(word)) =>
+            {
                 Some(Category::SchemaViolation)
             }
             "state" | "status" if words[..at].iter().rev().take(3).any(|word| *word == "in") && !holds(words, SHUT) => {

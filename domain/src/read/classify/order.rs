@@ -5,7 +5,7 @@
 //! two readings, on which public sources disagree: their reason says both, and the confidence is low.
 
 use super::network::{NETWORK, holds, states_rule, transient_words};
-use super::{CLAIM_PCT, codes, finding};
+use super::{CLAIM_PCT, codes, finding, names};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::string::String;
@@ -27,12 +27,31 @@ const OF_EVERY_KIND: &[&str] = &[
 /// Types of the network that libraries also raise for a wrong call.
 const OF_NETWORK: &[&str] = &["ConnectionError", "TimeoutError", "Timeout", "TimeoutException", "ConnectionException"];
 
-/// Types that web frameworks and AWS share: applications raise them with a sentence of their own.
-const OF_STATUS: &[&str] = &["InternalServerError", "InternalServerErrorException"];
+/// The words of types that applications borrow for whatever fails at a place: they say where, and not what.
+#[rustfmt::skip]
+const PLACES: &[&str] = &[
+    "service", "services", "server", "connect", "connection", "socket", "transport", "network", "broker", "unavailable", "unreachable",
+    "client", "remote", "dependency", "internal", "gateway", "host", "api",
+];
 
-/// Whether a type says no more than an HTTP status does.
-pub fn of_status(error_type: &str) -> bool {
-    OF_STATUS.contains(&last_name(error_type))
+/// Words of types and namespaces that belong to a driver or a vendor, and words that state a moment by themselves.
+#[rustfmt::skip]
+const OWNED: &[&str] = &[
+    "awssdk", "amazonaws", "botocore", "redis", "mongo", "kafka.common", "psycopg", "jdbc", "mysql", "transient", "retr", "temporary", "timeout",
+    "throttl", "toomany", "ratelimit",
+];
+
+/// Whether a sentence about a mistake is believed more than a type. A type that means a moment is borrowed by
+/// applications: their `ServiceException` and `ConnectException` say no more than that something failed. A replay of
+/// what fails for good is the worst mistake of all, so the sentence decides.
+pub fn is_doubted(found: &Classification, error_type: &str) -> bool {
+    let lower = error_type.to_ascii_lowercase();
+    let borrowed = || {
+        let words = names::words(names::last(error_type));
+        let in_use = words.windows(2).any(|two| two == ["in", "use"]);
+        in_use || words.iter().any(|word| PLACES.contains(&word.as_str()))
+    };
+    found.class == Class::Transient && !holds(&lower, OWNED) && borrowed()
 }
 
 fn last_name(error_type: &str) -> &str {
@@ -72,6 +91,34 @@ pub fn first(error_type: &str, message: &str, lower: &str) -> Option<Classificat
         });
     }
     None
+}
+
+/// Believes advice to try the same again at another time more than what else suggests a mistake: whoever wrote it knew
+/// that nothing needs to change. Without a time it may mean "correct it and try again", and words about a right or an
+/// input say so.
+pub fn advised(found: Option<Classification>, lower: &str) -> Option<Classification> {
+    #[rustfmt::skip]
+    const ADVICE: &[&str] = &[
+        "try again later", "try again in ", "try again after ", "try again soon", "try again shortly", "try again when", "try again once",
+        "try later", "retry later", "retry again later", "retry after ", "you can retry", "retry in a ", "try again at a later",
+        " to complete", " to finish",
+    ];
+    #[rustfmt::skip]
+    const CORRECTED: &[&str] = &[
+        "check your", "double check", "invalid", "permission", "denied", "not authorized", "correct ", "token", "update your", "missing", "not found",
+        "unsupported", "must ", "expired", "upgrade", "quota", "billing",
+    ];
+    if found.as_ref().is_some_and(|found| found.class == Class::Transient || found.category == Category::Auth) {
+        return found;
+    }
+    let is_advice = |advice: &&&str| lower.contains(**advice) && (!advice.starts_with(' ') || lower.contains("wait for "));
+    match ADVICE.iter().find(is_advice).filter(|_| !holds(lower, CORRECTED)) {
+        Some(advice) => {
+            let reason = format!("the advice \"{}\"", advice.trim());
+            Some(finding(Class::Transient, Category::DependencyUnavailable, 75, reason))
+        }
+        None => found,
+    }
 }
 
 fn of_every_kind(message: &str, lower: &str) -> Option<Classification> {

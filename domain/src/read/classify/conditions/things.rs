@@ -20,7 +20,7 @@ pub const LINKS: &[&str] = &[
 pub const SERVERS: &[&str] = &[
     "broker", "brokers", "server", "servers", "node", "nodes", "host", "hosts", "controller", "coordinator", "leader", "master",
     "replica", "replicas", "shard", "shards", "cluster", "sentinel", "sentinels", "database", "databases", "upstream", "backend",
-    "backends", "peer", "gateway", "proxy", "service", "services", "instance", "instances", "partition", "partitions", "member",
+    "backends", "peer", "gateway", "gateways", "endpoint", "endpoints", "proxy", "service", "services", "instance", "instances", "partition", "partitions", "member",
     "members", "slave", "slaves", "dependency",
 ];
 

@@ -72,6 +72,17 @@ pub const USING: &[&str] = &[
     "processing",
 ];
 
+/// What somebody does to something now, after "being".
+#[rustfmt::skip]
+pub const BEING: &[&str] = &[
+    "modified", "updated", "edited", "changed", "processed", "deployed", "migrated", "created", "deleted", "restarted", "terminated", "moved", "written",
+    "built", "rebuilt", "upgraded", "drained", "provisioned", "started", "stopped",
+];
+
+/// How a program ends before its time.
+pub const ENDING: &[&str] =
+    &["quit", "exited", "ended", "terminated", "stopped", "died", "crashed", "closed", "disconnected", "dropped"];
+
 /// Who leads a cluster.
 pub const LEADING: &[&str] = &["leader", "primary", "master", "owner", "controller", "coordinator", "member"];
 
