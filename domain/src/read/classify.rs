@@ -202,9 +202,11 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
         .or_else(|| by_wording(lower))
         .or_else(|| by_names(message, lower))
         .or_else(|| conditions::find(lower))
+        .map(|found| order::ruled(found, error_type, lower))
         .or_else(|| {
             let named = || names::find(error_type).filter(|_| typed.is_none());
-            let kind = catalogue::by_type(error_type).map(|meaning| by_meaning(meaning, error_type, 80)).or_else(named)?;
+            let kind =
+                catalogue::by_type(error_type).map(|meaning| by_meaning(meaning, error_type, 80)).or_else(named)?;
             // What a rule was broken for is a sentence; that something was unavailable is a name.
             let doubted = order::is_doubted(&kind, error_type).then(|| by_grammar(message, lower)).flatten();
             Some(doubted.filter(|sentence| sentence.class == Class::Permanent).unwrap_or(kind))
@@ -232,7 +234,10 @@ fn by_grammar(message: &str, lower: &str) -> Option<Classification> {
 
 /// What a message says of a mistake, whatever type its author gave it.
 fn mistake_in(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
-    let found = codes::find(error_type, message, lower).or_else(|| by_wording(lower)).or_else(|| by_names(message, lower)).or_else(|| conditions::find(lower));
+    let found = codes::find(error_type, message, lower)
+        .or_else(|| by_wording(lower))
+        .or_else(|| by_names(message, lower))
+        .or_else(|| conditions::find(lower));
     found.or_else(|| by_grammar(message, lower)).filter(|found| found.class == Class::Permanent)
 }
 

@@ -139,9 +139,11 @@ fn smtp(kind: &str, message: &str) -> Option<Classification> {
     if !kind.contains("smtp") && !kind.contains("mail") {
         return None;
     }
+    // The ports of submission are no replies.
+    let is_reply = |n: &u16| *n >= 400 && !matches!(n, 465 | 587);
     let reply = message
         .split(|c: char| !c.is_ascii_digit())
-        .find_map(|word| word.parse::<u16>().ok().filter(|n| word.len() == 3 && *n >= 400))?;
+        .find_map(|word| word.parse::<u16>().ok().filter(|n| word.len() == 3 && is_reply(n)))?;
     matched(status::smtp(reply), 85, format!("SMTP {reply}"))
 }
 
@@ -237,6 +239,7 @@ pub fn http(kind: &str, lower: &str) -> Option<Classification> {
                     | "http/2"
                     | "http/2.0"
                     | "status_code"
+                    | "errcode"
                     | "httpstatus"
                     | "responded"
                     | "success"

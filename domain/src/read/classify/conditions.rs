@@ -30,6 +30,11 @@ pub fn find(lower: &str) -> Option<Classification> {
     mistakes::find(words).or_else(|| transient(words))
 }
 
+/// Whether a word names what somebody writes: an option, a value.
+pub fn is_written(word: &str) -> bool {
+    WRITTEN.contains(&word)
+}
+
 /// `invalid connection`, `bad socket`: an adjective that elsewhere is about a value, here about what connects.
 pub fn broken_link(lower: &str) -> Option<Classification> {
     const BROKEN: &[&str] = &["invalid", "bad", "broken", "dead", "stale"];
@@ -217,6 +222,14 @@ fn not_yet(words: &[&str]) -> Option<Classification> {
 
 /// `error reading a body from connection`: bytes that did not pass.
 fn transfer(words: &[&str]) -> Option<Classification> {
+    // The first failure names the step, a later one the reason: `could not bind: can't contact the server`.
+    let failed = |(at, word): (usize, &&str)| (FAILED.contains(word) || *word == "could").then_some(at);
+    let pair = words.iter().enumerate().filter_map(failed).find_map(|at| transferred(words, at))?;
+    Some(found(Class::Transient, Category::DependencyUnavailable, &pair))
+}
+
+/// What did not pass, said after a word of failure.
+fn transferred<'a>(words: &[&'a str], at: usize) -> Option<[&'a str; 2]> {
     #[rustfmt::skip]
     const MOVING: &[&str] = &[
         "reading", "writing", "sending", "receiving", "read", "write", "send", "receive", "flush", "flushing", "transmit", "fetch",
@@ -230,7 +243,6 @@ fn transfer(words: &[&str]) -> Option<Classification> {
     #[rustfmt::skip]
     const ASKING: &[&str] =
         &["get", "getting", "fetch", "fetching", "retrieve", "retrieving", "read", "reading", "load", "loading", "receive", "receiving", "list", "obtain", "pull"];
-    let at = words.iter().position(|word| FAILED.contains(word) || *word == "could")?;
     let near = &words[at + 1..];
     let is_link = |word: &&&str| LINKS.contains(*word) || SERVERS.contains(*word);
     let moved = || {
@@ -250,8 +262,7 @@ fn transfer(words: &[&str]) -> Option<Classification> {
         let from = near.iter().position(|word| *word == "from")?;
         Some(["from", *near[from + 1..].iter().take(2).find(|word| SERVERS.contains(word))?])
     };
-    let pair = moved().or_else(reached).or_else(from)?;
-    Some(found(Class::Transient, Category::DependencyUnavailable, &pair))
+    moved().or_else(reached).or_else(from)
 }
 
 #[cfg(test)]

@@ -25,13 +25,32 @@ const STEP_PCT: u8 = 40;
 pub fn find(lower: &str) -> Option<Classification> {
     let words = conditions::words(lower);
     let words = words.as_slice();
-    // "must be retried" is a rule about a moment.
-    let again =
-        words.iter().enumerate().any(|(at, word)| AGAIN.contains(word) && !words[..at].ends_with(&["number", "of"]));
+    let again = is_about_again(words);
     let rule = || rule(words).filter(|_| !again);
     let moments = || moment_words(words).or_else(|| states::of_moment(words));
     let wrongs = || wrong(words).or_else(|| states::of_data(words)).filter(|_| !again);
     moments().or_else(rule).or_else(|| moment(words)).or_else(wrongs).or_else(|| remote_step(words))
+}
+
+/// Returns the rule that a message surely states, unless it is one about a moment.
+pub fn ruled(lower: &str) -> Option<Classification> {
+    let words = conditions::words(lower);
+    let modal = || {
+        let mut pairs = words.windows(2);
+        pairs.find(|two| match two[0] {
+            "must" => !matches!(two[1], "wait" | "reconnect"),
+            "need" => two[1] == "to",
+            _ => false,
+        })
+    };
+    let unknown = || words.get(..2).filter(|two| UNKNOWN.contains(&two[0]) && conditions::is_written(two[1]));
+    let said_words = modal().or_else(unknown).filter(|_| !is_about_again(&words))?;
+    said(Class::Permanent, Category::Configuration, said_words)
+}
+
+/// Whether a sentence speaks of another try: "must be retried" is a rule about a moment.
+fn is_about_again(words: Words<'_>) -> bool {
+    words.iter().enumerate().any(|(at, word)| AGAIN.contains(word) && !words[..at].ends_with(&["number", "of"]))
 }
 
 fn holds(words: Words<'_>, some: &[&str]) -> bool {
@@ -40,6 +59,20 @@ fn holds(words: Words<'_>, some: &[&str]) -> bool {
 
 fn said(class: Class, category: Category, words: &[&str]) -> Option<Classification> {
     Some(finding(class, category, GRAMMAR_PCT, format!("the sentence says \"{}\"", words.join(" "))))
+}
+
+/// Returns what a message says of somebody else who works on the same thing.
+pub fn somebody_else(lower: &str) -> Option<Classification> {
+    others(&conditions::words(lower))
+}
+
+/// `another process is using it`.
+fn others(words: Words<'_>) -> Option<Classification> {
+    let at = words.iter().position(|word| *word == "another").filter(|at| {
+        let near = words.get(at + 1..).unwrap_or_default();
+        near.first().is_some_and(|who| OTHERS.contains(who)) && near.iter().take(5).any(|word| USING.contains(word))
+    })?;
+    said(Class::Transient, Category::Conflict, &words[at..at + 2])
 }
 
 /// Words that are about a moment even in a sentence with a modal verb.
@@ -51,13 +84,8 @@ fn moment_words(words: Words<'_>) -> Option<Classification> {
     if let Some(two) = words.windows(2).find(|two| PASSING_PAIRS.contains(&[two[0], two[1]])) {
         return say(Category::DependencyUnavailable, two);
     }
-    // `another process is using it`, `no longer the leader`.
-    let another = words.iter().position(|word| *word == "another").filter(|at| {
-        let near = words.get(at + 1..).unwrap_or_default();
-        near.first().is_some_and(|who| OTHERS.contains(who)) && near.iter().take(5).any(|word| USING.contains(word))
-    });
-    if let Some(at) = another {
-        return say(Category::Conflict, &words[at..at + 2]);
+    if let Some(found) = others(words) {
+        return Some(found);
     }
     // A server that is no longer available comes back; an item of a shop does not.
     let lost = words.windows(2).position(|two| two == ["no", "longer"]).filter(|at| {
@@ -79,6 +107,7 @@ fn rule(words: Words<'_>) -> Option<Classification> {
             "must" | "should" | "shall" | "ought" | "needs" | "need" | "requires" | "mandatory" => {
                 Some(Category::SchemaViolation)
             }
+            "require" if !passing => Some(Category::SchemaViolation),
             "has" | "have" if one == "to" && two == "be" => Some(Category::SchemaViolation),
             // `cannot be read as a number`
             "cannot" | "can't" if one == "be" && rest.iter().take(3).any(|word| *word == "as") => {
@@ -144,7 +173,8 @@ fn moment(words: Words<'_>) -> Option<Classification> {
         let two = words.get(at + 2).copied().unwrap_or_default();
         let found = match word {
             "no" if matches!(one, "response" | "reply" | "answer" | "capacity" | "heartbeat" | "quorum") => true,
-            "not" if matches!(one, "responding" | "yet" | "ready") => true,
+            "not" if matches!(one, "responding" | "yet" | "ready") || UNFINISHED.contains(&one) => true,
+            "already" if one == "locked" => !holds(words, LOCKED_FOR_GOOD),
             "in" if one == "progress" => true,
             "did" if one == "not" && matches!(two, "finish" | "complete" | "respond" | "reply" | "arrive") => true,
             "didn't" => matches!(one, "finish" | "complete" | "respond" | "reply" | "arrive"),
@@ -176,6 +206,7 @@ fn is_settled(before: Words<'_>, after: Words<'_>) -> bool {
     let is = before.last().is_some_and(|word| matches!(*word, "is" | "are" | "was" | "were"));
     is && !what.ends_with("ing")
         && !conditions::UP.contains(what)
+        && !UNFINISHED.contains(what)
         && !is_event("be", what)
         && !matches!(
             *what,
@@ -231,9 +262,7 @@ fn wrong(words: Words<'_>) -> Option<Classification> {
             }
             // `the layout was not performed properly`, `the state is not final`: what is, unless it is being tried.
             "not" if is_settled(&words[..at], near) => Some(Category::SchemaViolation),
-            "none"
-                if near.first() == Some(&"of") && !rest.iter().take(5).any(|word| conditions::is_thing(word)) =>
-            {
+            "none" if near.first() == Some(&"of") && !rest.iter().take(5).any(|word| conditions::is_thing(word)) => {
                 Some(Category::SchemaViolation)
             }
             "state" | "status" if words[..at].iter().rev().take(3).any(|word| *word == "in") && !holds(words, SHUT) => {

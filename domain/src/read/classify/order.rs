@@ -5,10 +5,13 @@
 //! two readings, on which public sources disagree: their reason says both, and the confidence is low.
 
 use super::network::{NETWORK, holds, states_rule, transient_words};
-use super::{CLAIM_PCT, codes, finding, names};
+use super::{CLAIM_PCT, codes, finding, grammar, names};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::string::String;
+
+/// The confidence in a word of a table, percent: a sentence or a code is surer.
+const WORD_PCT: u8 = 65;
 
 /// Words that say that one message is too large, whatever status it comes with.
 #[rustfmt::skip]
@@ -93,6 +96,20 @@ pub fn first(error_type: &str, message: &str, lower: &str) -> Option<Classificat
     None
 }
 
+/// A word about a moment that a rule speaks of: `concurrency limits must be created`, `unknown choice for
+/// unreachable_behavior`. The rule decides, because the word may be a name. So does a type that only says that a program
+/// called something in a wrong way.
+pub fn ruled(found: Classification, error_type: &str, lower: &str) -> Classification {
+    const OF_CALLS: [&str; 2] = ["BadMethodCallException", "LogicException"];
+    let called = || {
+        let name = last_name(error_type);
+        let reason = format!("the error type says \"{name}\"");
+        OF_CALLS.contains(&name).then(|| finding(Class::Permanent, Category::ConsumerBug, CLAIM_PCT, reason))
+    };
+    let is_word = found.class == Class::Transient && found.confidence.as_pct() <= WORD_PCT;
+    is_word.then(|| grammar::ruled(lower).or_else(called)).flatten().unwrap_or(found)
+}
+
 /// Believes advice to try the same again at another time more than what else suggests a mistake: whoever wrote it knew
 /// that nothing needs to change. Without a time it may mean "correct it and try again", and words about a right or an
 /// input say so.
@@ -111,7 +128,8 @@ pub fn advised(found: Option<Classification>, lower: &str) -> Option<Classificat
     if found.as_ref().is_some_and(|found| found.class == Class::Transient || found.category == Category::Auth) {
         return found;
     }
-    let is_advice = |advice: &&&str| lower.contains(**advice) && (!advice.starts_with(' ') || lower.contains("wait for "));
+    let is_advice =
+        |advice: &&&str| lower.contains(**advice) && (!advice.starts_with(' ') || lower.contains("wait for "));
     match ADVICE.iter().find(is_advice).filter(|_| !holds(lower, CORRECTED)) {
         Some(advice) => {
             let reason = format!("the advice \"{}\"", advice.trim());
@@ -123,7 +141,7 @@ pub fn advised(found: Option<Classification>, lower: &str) -> Option<Classificat
 
 fn of_every_kind(message: &str, lower: &str) -> Option<Classification> {
     let named = codes::named(message).filter(|found| found.class == Class::Transient);
-    named.or_else(|| transient_words(lower))
+    named.or_else(|| transient_words(lower)).or_else(|| grammar::somebody_else(lower))
 }
 
 /// Adds the second reading to an error on which public sources disagree.

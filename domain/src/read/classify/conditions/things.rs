@@ -119,7 +119,7 @@ pub const WRITTEN: &[&str] = &[
     "settings", "method", "codec", "operator", "element", "kind", "version", "plugin", "directive", "attribute", "field",
     "fields", "config", "configs", "configuration", "column", "columns", "character", "token", "syntax", "input", "header",
     "headers", "params", "param", "identifier", "name", "driver", "cipher", "curve", "profile", "claim", "body", "url", "uri",
-    "dsn", "metadata", "schema", "strategy", "modifier", "unit", "flag", "command", "compression", "signature", "tag", "opcode",
+    "dsn", "metadata", "schema", "strategy", "modifier", "unit", "flag", "choice", "command", "compression", "signature", "tag", "opcode",
 ];
 
 /// Words that say by themselves that something was made wrong.

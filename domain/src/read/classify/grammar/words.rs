@@ -70,6 +70,9 @@ pub const USING: &[&str] = &[
     "modifying",
     "updating",
     "processing",
+    "updated",
+    "modified",
+    "changed",
 ];
 
 /// What somebody does to something now, after "being".
@@ -82,6 +85,15 @@ pub const BEING: &[&str] = &[
 /// How a program ends before its time.
 pub const ENDING: &[&str] =
     &["quit", "exited", "ended", "terminated", "stopped", "died", "crashed", "closed", "disconnected", "dropped"];
+
+/// What becomes true by itself: "not" before one of these is a moment.
+pub const UNFINISHED: &[&str] = &["terminated", "finished", "synced", "synched", "synchronized"];
+
+/// What somebody locks for a reason.
+pub const LOCKED_FOR_GOOD: &[&str] = &["account", "user", "card", "period", "document", "login"];
+
+/// What begins a sentence about a name or a value that nobody knows.
+pub const UNKNOWN: &[&str] = &["unknown", "unsupported", "unrecognized", "unrecognised", "illegal"];
 
 /// Who leads a cluster.
 pub const LEADING: &[&str] = &["leader", "primary", "master", "owner", "controller", "coordinator", "member"];
