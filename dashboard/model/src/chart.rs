@@ -5,6 +5,22 @@ use wire::{DeathsChart, GroupDetail};
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 
+/// The bars of a young group's chart come and go in steps, so that the scale does not move with every bar.
+const STEP_BARS: usize = 8;
+
+/// Returns what to show of a group's chart. Of a young group that is little more than its life, in steps of two hours: six
+/// hours with one bar at their end would show nothing but that it is young.
+pub fn shown(chart: &DeathsChart) -> DeathsChart {
+    let lived = chart.deaths.iter().position(|n| *n > 0).map_or(0, |first| chart.deaths.len() - first);
+    let bars = (lived + STEP_BARS / 2).next_multiple_of(STEP_BARS).min(chart.deaths.len());
+    let dropped = if chart.bar_ms < HOUR_MS { chart.deaths.len() - bars } else { 0 };
+    DeathsChart {
+        from: chart.from.plus(Span::from_ms(chart.bar_ms * dropped as i64)),
+        bar_ms: chart.bar_ms,
+        deaths: chart.deaths[dropped..].to_vec(),
+    }
+}
+
 /// A moment that explains why failures began or ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
@@ -52,8 +68,9 @@ pub fn marks(detail: &GroupDetail) -> Vec<Mark> {
     });
     let fix = detail.row.state.fix();
     let fix = fix.map(|fix| Mark { at: fix.declared_at, words: format!("fix {} declared", fix.reference) });
+    let chart = shown(&detail.chart);
     let mut marks: Vec<Mark> =
-        deployment.into_iter().chain(fix).filter(|mark| place(&detail.chart, mark.at).is_some()).collect();
+        deployment.into_iter().chain(fix).filter(|mark| place(&chart, mark.at).is_some()).collect();
     marks.sort_by_key(|mark| mark.at);
     marks
 }
@@ -84,6 +101,29 @@ mod tests {
         let names = |chart: &DeathsChart| [0, 1, 4, 5].map(|from_last| bar_name(chart, from_last));
         assert_eq!(names(&hours_each), ["now", "1 h ago", "4 h ago", "5 h ago"]);
         assert_eq!(names(&quarters), ["now", "15 min ago", "1 h ago", "1 h 15 min ago"]);
+    }
+
+    #[test]
+    fn a_young_group_fills_its_chart() {
+        let rows: [(i64, &[usize], usize); 7] = [
+            // Width of a bar, the bars with failures of 24, and how many are shown.
+            (HOUR_MS / 4, &[23], 8),
+            (HOUR_MS / 4, &[20, 23], 8),
+            (HOUR_MS / 4, &[19], 16),
+            (HOUR_MS / 4, &[12], 16),
+            (HOUR_MS / 4, &[11], 24),
+            (HOUR_MS / 4, &[0], 24),
+            (HOUR_MS, &[23], 24),
+        ];
+        for (bar_ms, failed, expected) in rows {
+            let deaths: Vec<u64> = (0..24).map(|bar| u64::from(failed.contains(&bar))).collect();
+            let all = DeathsChart { from: Timestamp::from_ms(0), bar_ms, deaths };
+            let shown = shown(&all);
+            let end = |chart: &DeathsChart| chart.from.as_ms() + chart.bar_ms * chart.deaths.len() as i64;
+            assert_eq!(shown.deaths.len(), expected, "{failed:?}");
+            assert_eq!(shown.deaths.iter().sum::<u64>(), failed.len() as u64, "no failure is dropped: {failed:?}");
+            assert_eq!(end(&shown), end(&all), "{failed:?}");
+        }
     }
 
     #[test]

@@ -9,6 +9,8 @@ use wire::DeathsChart;
 
 const HEIGHT: u32 = 100;
 const STEP: usize = 10;
+/// The greatest width of a bar with its gap.
+const BAR_REM: usize = 4;
 
 /// Shows failures over time, oldest first, with the deployment and the fix.
 #[component]
@@ -43,6 +45,8 @@ pub fn Arrivals(
         let path = |x: f64| format!("M{x:.1} 0v{HEIGHT}");
         marks.with(|marks| marks.iter().filter_map(line).map(path).collect::<String>())
     };
+    // A few bars are not drawn as wide as many.
+    let max_width = move || format!("{}rem", chart.with(|chart| chart.deaths.len()) * BAR_REM);
     let described = move || chart.with(|chart| words(chart, last_hour.get()));
     let label = move || chart.with(|chart| format!("{}: {}", title(chart), words(chart, last_hour.get())));
     let table = move || {
@@ -62,7 +66,7 @@ pub fn Arrivals(
                 <span class="arrivals-title">{part(move || chart.with(title))}</span>
                 <span class="muted">{part(described)}</span>
             </figcaption>
-            <div class="arrivals-chart">
+            <div class="arrivals-chart" style:max-width=max_width>
                 <span class="arrivals-y" aria-hidden="true">
                     <span>{part(move || count(top.get()))}</span><span>{part(move || count(top.get() / 2))}</span><span>"0"</span>
                 </span>

@@ -81,7 +81,7 @@ fn GroupView(current: CurrentGroup) -> impl IntoView {
     let actions = Actions::new();
     let planning = plan::Planning::new(current, actions);
     bind_keys(current, actions);
-    let chart = current.part(|detail| detail.chart.clone());
+    let chart = current.part(|detail| dashboard_model::chart::shown(&detail.chart));
     let marks = current.part(dashboard_model::chart::marks);
     let last_hour = current.part(|detail| detail.row.arrivals_last_hour);
     let growing = current.part(|detail| detail.row.next == NextStep::Growing);
