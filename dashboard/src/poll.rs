@@ -205,7 +205,7 @@ fn settle(pace: &Pacer, state: RwSignal<State>, pulse: Pulse, tab: session::Tab,
             State::SignedOut
         }
         Err(why) if why.code() == Some(ErrorCode::Forbidden) => State::Forbidden(why),
-        Err(why) if why.code() == Some(ErrorCode::NotFound) => State::Gone(why),
+        Err(why) if why.code() == Some(ErrorCode::NotFound) => State::Gone,
         Err(why) => match (pace(), pulse.last()) {
             (Some(_), Some(since)) => State::Stale { since, why },
             _ => State::Failed(why),

@@ -185,7 +185,7 @@ async fn sign_in(
         ..ApiError::new(ErrorCode::Internal, "This machine cannot create a safe session now. Try again.")
     })?;
     let Some((token, grant)) = redeemed else {
-        let message = "This link was already used or has expired. For a new link, press Enter in the office's terminal, or run `dlo links --data <folder>`.";
+        let message = "This link was already used, or has expired.";
         return Err(door.refuse(&api, "unknown, used or expired link", message).await);
     };
     let caller = match door.welcome(&api, grant.caller).await {

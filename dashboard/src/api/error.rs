@@ -46,7 +46,9 @@ impl ApiError {
         match self {
             Self::Refused { body, .. } => body.message.clone(),
             Self::Unexpected { status, .. } => format!("Unexpected response ({status}). Retry, or reload the page."),
-            Self::Unreachable { .. } => "Cannot reach the office. Check that it is running, then retry.".to_string(),
+            Self::Unreachable { .. } => {
+                "Cannot reach the office. Check your connection and that it is running, then retry.".to_string()
+            }
             Self::TooSlow { waited_ms } => {
                 format!("No response within {} s. Reload to see the current state.", waited_ms / 1000)
             }

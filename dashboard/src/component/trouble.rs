@@ -38,7 +38,7 @@ pub fn Problem(
             let unmet = (!error.unmet().is_empty()).then(|| view! { <ul>{unmet.collect_view()}</ul> }.into_any());
             let request = error
                 .request_id()
-                .map(|id| view! { <p class="problem-id">"Request ID "<code>{id.to_string()}</code></p> }.into_any());
+                .map(|id| view! { <p class="problem-id">"Request ID "<code>{id.to_string()}</code>": the office's log has the details."</p> }.into_any());
             view! {
                 <div class="problem" role="alert">
                     <p>{error.message()}</p>
@@ -72,8 +72,8 @@ pub fn Skeleton(
 pub fn Loaded<T: Clone + PartialEq + Send + Sync + 'static>(
     /// The value.
     live: Live<T>,
-    /// What the value is, for "… not found".
-    #[prop(default = "Page")]
+    /// What the value is, for "Could not load the …" and "This … does not exist".
+    #[prop(default = "page")]
     what: &'static str,
     /// The number of grey rows while it loads.
     #[prop(default = 12)]
@@ -91,27 +91,39 @@ fn Screens(face: Face, what: &'static str, rows: usize, children: ChildrenFn) ->
         State::Quiet | State::SignedOut => ().into_any(),
         State::Loading | State::Fresh | State::Stale { .. } => view! { <Skeleton rows /> }.into_any(),
         State::Failed(error) => view! {
-            <Empty title="Could not load this.">
+            <Empty title=format!("Could not load the {what}.")>
                 <Problem error=Signal::stored(Some(error)) />
-                <p><button type="button" class="button" on:click=on(move |_| pulse.refresh())>"Retry now"</button></p>
-                <Retrying pulse />
+                <p class="empty-ways">
+                    <button type="button" class="button" on:click=on(move |_| pulse.refresh())>"Retry now"</button>
+                    <Retrying pulse />
+                </p>
             </Empty>
         }
         .into_any(),
         State::Forbidden(error) => view! {
             <Empty title="You do not have access.">
                 <p>{error.message()}</p>
-                <p class="muted">"Sign out, then sign in with another role."</p>
+                <p>"Ask somebody who may, or sign out and sign in with another role."</p>
             </Empty>
         }
         .into_any(),
-        State::Gone(error) => view! {
-            <Empty title=format!("{what} not found")>
-                <p>{error.message()}</p>
-                <p><a class="button" href="/groups">"Go to groups"</a></p>
-            </Empty>
+        State::Gone => {
+            let (page, label) = match what {
+                "replay" => ("/replays", "Go to replays"),
+                _ => ("/groups", "Go to groups"),
+            };
+            let why = match what {
+                "letter" => "Letters are deleted some time after they were delivered or discarded.",
+                _ => "The link may be cut short, or lead to another office.",
+            };
+            view! {
+                <Empty title=format!("This {what} does not exist.")>
+                    <p>{why}</p>
+                    <p><a class="button" href=page>{label}</a></p>
+                </Empty>
+            }
+            .into_any()
         }
-        .into_any(),
     };
     let stale = move || match face.state.get() {
         State::Stale { why, since } => Some(view! {

@@ -61,7 +61,7 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
     let id = StoredValue::new(id);
     view! {
         <Frame title tab_title back pulse=live.pulse()>
-            <Loaded live what="Group" rows=6>
+            <Loaded live what="group" rows=6>
                 {part(move || CurrentGroup::new(live, id.get_value()).map(|current| view! { <GroupView current /> }.into_any()))}
             </Loaded>
         </Frame>

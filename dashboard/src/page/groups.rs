@@ -91,7 +91,7 @@ pub fn GroupsPage() -> impl IntoView {
     view! {
         <div class="page-list">
             <Frame title="Groups" beside=move || beside() pulse=live.pulse()>
-                <Loaded live>
+                <Loaded live what="list">
                     <Show when=move || has_any.get() == Some(true) fallback=move || view! { <NothingHere query /> }>
                         <div class="list-head">
                             <Summary live />

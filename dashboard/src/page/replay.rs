@@ -49,7 +49,7 @@ pub fn ReplayPage(id: ReplayId) -> impl IntoView {
             let title = title.clone();
             view! {
                 <Frame title tab_title back pulse=live.pulse()>
-                    <Loaded live what="Replay" rows=6>
+                    <Loaded live what="replay" rows=6>
                         {part(move || live.data().get_untracked().map(|first| view! { <Known live first /> }.into_any()))}
                     </Loaded>
                 </Frame>

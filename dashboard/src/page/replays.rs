@@ -74,7 +74,7 @@ pub fn ReplaysPage() -> impl IntoView {
     let nothing = Signal::derive(move || show.get().nothing().to_string());
     view! {
         <Frame title="Replays" beside=move || beside() pulse=live.pulse()>
-            <Loaded live rows=6>
+            <Loaded live what="list" rows=6>
                 <Show when=move || !is_empty.get() fallback=NoReplays>
                     <Tabs label="Replays by state" tabs=tabs.get_value() />
                     <Show when=move || keyed.with(Vec::is_empty)>

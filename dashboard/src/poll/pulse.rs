@@ -97,7 +97,7 @@ impl Pulse {
         let last = self.last.get();
         match (self.state.get(), last) {
             (State::SignedOut, _) => Reading::SignedOut,
-            (State::Forbidden(_) | State::Gone(_), _) => Reading::Nothing,
+            (State::Forbidden(_) | State::Gone, _) => Reading::Nothing,
             (_, Some(last)) if self.paused.get() => Reading::Paused(last),
             (State::Stale { since, .. }, _) => late(since, clock::ticking()),
             (State::Failed(_), last) => Reading::Offline(last),

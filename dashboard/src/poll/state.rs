@@ -24,7 +24,7 @@ pub enum State {
     /// The person may not see the value.
     Forbidden(ApiError),
     /// The value does not exist, or no longer.
-    Gone(ApiError),
+    Gone,
     /// The session has ended.
     SignedOut,
 }

@@ -67,7 +67,7 @@ async fn each_failure_has_its_own_screen() {
         (unreachable(), "Cannot reach the office."),
         (refused(500, ErrorCode::Internal), "Request ID r-1"),
         (refused(403, ErrorCode::Forbidden), "You do not have access."),
-        (refused(404, ErrorCode::NotFound), "Page not found"),
+        (refused(404, ErrorCode::NotFound), "This page does not exist."),
     ];
     for (error, words) in rows {
         let (fixture, _) = show_live(vec![Err(error)]);
@@ -78,7 +78,7 @@ async fn each_failure_has_its_own_screen() {
 #[wasm_bindgen_test]
 async fn a_retry_replaces_the_error() {
     let (fixture, _) = show_live(vec![Err(unreachable()), new("here")]);
-    fixture.until("it failed", |fixture| fixture.text().contains("Could not load this.")).await;
+    fixture.until("it failed", |fixture| fixture.text().contains("Could not load the page.")).await;
     fixture.get("button").click();
     fixture.until("it is here", |fixture| fixture.text() == "here").await;
 }

@@ -55,10 +55,12 @@ pub(super) fn LettersTab(
     let suggestions = RwSignal::new(Suggestions::default());
     // Counts the changes that this page has made to letters.
     let changes = RwSignal::new(0_u32);
+    let quarantined = current.part(|detail| letters_in(detail, Some(LetterStateKind::Quarantined)));
+    let offers_release = move || state.get() == Some(LetterStateKind::Quarantined) && quarantined.get() > 0;
     view! {
         <Tabs label="Letters by state" tabs />
         <FilterLine filter suggestions />
-        {part(move || (state.get() == Some(LetterStateKind::Quarantined)).then(|| view! { <ReleaseCard current /> }.into_any()))}
+        {part(move || offers_release().then(|| view! { <ReleaseCard current /> }.into_any()))}
         {part(move || {
             // Pages that were loaded on demand do not change by themselves.
             let _ = changes.get();
@@ -135,10 +137,27 @@ fn Letters(
         (_, Some(LetterStateKind::Discarded)) => "No discarded letters.".to_string(),
     });
     let advice = move || {
-        is_filtered.then(|| view! { <p class="muted">"Remove a condition above, or clear the filter."</p> }.into_any())
+        let words = match (is_filtered, state) {
+            (true, _) => "Remove a condition above, or clear the filter.",
+            (_, None) => "Its letters were forgotten when their retention ended.",
+            (_, Some(LetterStateKind::Waiting)) => {
+                "Letters wait here until a replay sends them, or somebody discards them."
+            }
+            (_, Some(LetterStateKind::InReplay)) => "Letters are here while a replay sends and observes them.",
+            (_, Some(LetterStateKind::Quarantined)) => {
+                "A letter comes here when it has returned from as many replays as the policy allows."
+            }
+            (_, Some(LetterStateKind::Delivered)) => {
+                "A letter comes here once its consumer confirms it, or once its observation window passes without a return."
+            }
+            (_, Some(LetterStateKind::Discarded)) => {
+                "Letters that an approver gave up come here. They can be taken back until they are forgotten."
+            }
+        };
+        view! { <p>{words}</p> }.into_any()
     };
     view! {
-        <Loaded live rows=8>
+        <Loaded live what="list" rows=8>
             <Show when=move || keys.with(|keys| !keys.is_empty())
                 fallback=move || view! { <Empty title=nothing>{advice()}</Empty> }>
                 <Acts current state filter=filter.get_value() chosen planning has_more changes />

@@ -76,11 +76,11 @@ fn Picks(
         }.into_any()
     };
     view! {
-        <Loaded live rows=6>
+        <Loaded live what="list" rows=6>
             <Show when=move || chosen.with(Option::is_some)
                 fallback=move || match filter.with_value(LetterFilter::is_none) {
-                    true => view! { <Empty title="No letters stored for this group." /> }.into_any(),
-                    false => view! { <Empty title="No letters match the filter." /> }.into_any(),
+                    true => view! { <Empty title="No letters stored for this group."><p>"Letters are forgotten some time after they were delivered or discarded."</p></Empty> }.into_any(),
+                    false => view! { <Empty title="No letters match the filter."><p>"Remove a condition above, or clear the filter."</p></Empty> }.into_any(),
                 }>
                 <div class="payload">
                     <nav class="picks" aria-label="Letters">
@@ -105,7 +105,7 @@ fn Picks(
 fn Letter(id: LetterId) -> impl IntoView {
     let live = Live::new(move |seen| api::letter(id.clone(), seen), |_: &LetterDetail| Pace::Calm);
     view! {
-        <Loaded live what="Letter" rows=5>
+        <Loaded live what="letter" rows=5>
             {part(move || live.get().map(|detail| view! { <LetterText detail /> }.into_any()))}
         </Loaded>
     }

@@ -32,9 +32,9 @@ pub(super) fn TimelineTab(current: CurrentGroup) -> impl IntoView {
     let rows = paged.rows();
     let records = rows.map(|rows| timeline::folded(rows));
     view! {
-        <Loaded live rows=5>
+        <Loaded live what="timeline" rows=5>
             <Show when=move || records.with(|records| !records.is_empty())
-                fallback=|| view! { <Empty title="No activity yet." /> }>
+                fallback=|| view! { <Empty title="No activity yet."><p>"What people and the office do with this group is listed here."</p></Empty> }>
                 <Download path=history.get_value() name=file.get_value() />
                 <AuditList records links=true />
                 <More paged what="events" load=move |cursor| {

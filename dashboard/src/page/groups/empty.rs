@@ -38,6 +38,7 @@ pub(super) fn NothingHere(query: Query) -> impl IntoView {
         } else {
             view! {
                 <Empty title="No dead letters.">
+                    <p>"A message that fails appears here by itself, grouped with others of the same cause."</p>
                     <p>{part(words)}</p>
                 </Empty>
             }
@@ -60,6 +61,15 @@ pub(super) fn NoneMatch(query: Query) -> impl IntoView {
             (false, _) => format!("No groups in {label}."),
         }
     };
+    let advice = move || match (filtered(), current_view()) {
+        (true, _) => "Use fewer words, or a field such as queue:orders. The help (?) lists all fields.",
+        (false, View::Open) => "All letters are delivered or discarded.",
+        (false, View::Growing) => "No cause adds failures at the moment.",
+        (false, View::FixDeclared) => "A group is here from its fix until its replay starts.",
+        (false, View::ForMe) => "Plans that you may approve appear here. Every page shows their number.",
+        (false, View::Replaying) => "No replay is running or paused.",
+        (false, View::Resolved) => "A group is here once its last letter is delivered or discarded.",
+    };
     let elsewhere = move || {
         let counts = query.counts().unwrap_or_default();
         let others = View::ALL.into_iter().zip(counts).filter(|(view, n)| *view != current_view() && *n > 0);
@@ -76,6 +86,7 @@ pub(super) fn NoneMatch(query: Query) -> impl IntoView {
     };
     view! {
         <Empty title=Signal::derive(title)>
+            <p>{part(advice)}</p>
             <div class="empty-ways">
                 <Show when=filtered>
                     <button type="button" class="button button-primary" on:click=on(clear)>"Clear filter"</button>

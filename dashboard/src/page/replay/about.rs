@@ -87,7 +87,7 @@ pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
     view! {
         <section class="side-part">
             <h2>"Events"</h2>
-            <Loaded live rows=3>
+            <Loaded live what="list" rows=3>
                 <AuditList records />
                 <More paged what="events" load=move |cursor| async move {
                     let page = api::audit(group.get_value(), false, Some(cursor), api::Seen::default()).await;

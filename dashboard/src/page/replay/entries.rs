@@ -67,9 +67,9 @@ fn Entries(view: Signal<ReplayView>, route: ReplayRoute) -> impl IntoView {
                 <h2 tabindex="-1" node_ref=heading>{title(outcome, wave)}</h2>
                 <a href=Route::replay(&route.id).to_string()>"Close"</a>
             </div>
-            <Loaded live rows=4>
+            <Loaded live what="list" rows=4>
                 <Show when=move || rows.with(|rows| !rows.is_empty())
-                    fallback=|| view! { <Empty title="No letters here now." /> }>
+                    fallback=|| view! { <Empty title="No letters here now."><p>"Letters move on while the replay runs. The ledger above says where they are."</p></Empty> }>
                     <div class="scroll" role="region" aria-label="Letters of the replay" tabindex="0">
                         <table class="rows">
                             <thead><tr>

@@ -50,7 +50,7 @@ fn Returned(view: Signal<ReplayView>) -> impl IntoView {
     let id = view.with_untracked(|view| view.replay.id().clone());
     let id = StoredValue::new(id);
     view! {
-        <Loaded live rows=3>
+        <Loaded live what="list" rows=3>
             <ul class="returns">
                 {part(move || groups.get().into_iter().map(card).collect_view())}
             </ul>
