@@ -29,14 +29,14 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
     });
     let version = current.part(|detail| versions(&detail.died_on, detail.deployment.as_ref()));
     let rolled_back = current.part(|detail| rolled_back(&detail.row.state, detail.deployment.as_ref()));
-    let blocked = current.part(blocked_by);
-    let pace = current.part(|detail| growing(&detail.row));
+    let why = current.part(|detail| blocked_by(detail).or_else(|| growing(&detail.row)));
     let next = current.part(|detail| detail.row.next.clone());
     let first = current.part(|detail| detail.row.first_died_at);
     let last = current.part(|detail| detail.row.last_died_at);
     view! {
         <p class="facts">
             <StepPill step=next />
+            {part(move || why.get().map(|words| view! { <span class="fact fact-why">{words}</span> }.into_any()))}
             {part(move || {
                 let (queue, class, consumer, culprit, severity) = row.get();
                 let consumer = consumer.map(|consumer| {
@@ -56,16 +56,14 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
             })}
             <span class="fact fact-more">"first failure "<At at=first /></span>
             {part(move || last.get().map(|last| view! { <span class="fact">"last failure "<At at=Signal::stored(last) /></span> }.into_any()))}
-        </p>
-        <p class="facts-why">
-            {part(move || blocked.get().map(|words| format!("{words} ")))}
-            {part(move || pace.get().map(|words| format!("{words} ")))}
-            {part(move || row.with(|(_, class, ..)| {
-                match class.confidence.as_pct() {
-                    0 => "Unclassified".to_string(),
-                    pct => format!("{pct}% confidence, {}", class.reason),
-                }
-            }))}
+            <span class="fact">
+                {part(move || row.with(|(_, class, ..)| {
+                    match class.confidence.as_pct() {
+                        0 => "unclassified".to_string(),
+                        pct => format!("{pct}% confidence, {}", class.reason),
+                    }
+                }))}
+            </span>
         </p>
         {part(move || rolled_back.get().map(|words| view! { <p class="group-warning" role="status">{words}</p> }.into_any()))}
     }
