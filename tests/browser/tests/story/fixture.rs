@@ -4,6 +4,7 @@ use browser::driver::Driver;
 use browser::person::Person;
 use domain::role::Role;
 use harness::running::{Demo, Panel};
+use local::store::SqliteStore;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard};
@@ -35,6 +36,16 @@ impl Fixture {
         let folder = tempfile::tempdir().expect("a folder");
         let demo = Demo::start_with(folder.path(), &["--fresh"]);
         Self { driver: Driver::start(), demo, _folder: folder, _alone: alone }
+    }
+
+    /// Opens an office over a store that holds something already.
+    pub async fn over(fill: impl AsyncFnOnce(&SqliteStore)) -> Self {
+        let alone = ALONE.lock().await;
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = SqliteStore::open(&folder.path().join("office.db")).expect("a store");
+        fill(&store).await;
+        drop(store);
+        Self { driver: Driver::start(), demo: Demo::start(folder.path()), _folder: folder, _alone: alone }
     }
 
     /// Opens a browser for a person and signs them in by link.

@@ -2,6 +2,7 @@
 //!
 //! Each file is a feature, each module a rule of it, and each test an example of the rule.
 
+mod by_absence;
 mod by_discard;
 mod by_filter;
 mod by_keyboard;
@@ -9,6 +10,7 @@ mod by_link;
 mod by_mouse;
 mod by_policy;
 mod by_program;
+mod by_scale;
 mod by_selection;
 mod by_text;
 mod fixture;
