@@ -29,7 +29,11 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
     });
     let version = current.part(|detail| versions(&detail.died_on, detail.deployment.as_ref()));
     let rolled_back = current.part(|detail| rolled_back(&detail.row.state, detail.deployment.as_ref()));
-    let why = current.part(|detail| blocked_by(detail).or_else(|| growing(&detail.row)));
+    // A fact among others, and no sentence of its own.
+    let why = current.part(|detail| {
+        let words = blocked_by(detail).or_else(|| growing(&detail.row))?;
+        Some(words.trim_end_matches('.').to_string())
+    });
     let next = current.part(|detail| detail.row.next.clone());
     let first = current.part(|detail| detail.row.first_died_at);
     let last = current.part(|detail| detail.row.last_died_at);
@@ -73,7 +77,7 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
 fn blocked_by(detail: &GroupDetail) -> Option<String> {
     let evidence = detail.row.blocked.as_ref()?;
     let condition = detail.gate.conditions.iter().find(|condition| condition.evidence == *evidence)?;
-    Some(format!("Blocked by \"{}\". {evidence}", condition.kind.label()))
+    Some(format!("{}. {evidence}", condition.kind.label()))
 }
 
 #[component]
@@ -93,6 +97,8 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     let quarantined = current.part(|detail| detail.counts.of(LetterStateKind::Quarantined).letters);
     let growing = current.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
     let is_resolved = current.part(|detail| detail.row.next == NextStep::Resolved);
+    // Without an open letter nothing waits, and nothing is lost.
+    let has_open = move || open.with(|open| open.letters > 0);
     let letters = Signal::derive(move || {
         if open.with(|open| open.letters) == 1 { "open letter" } else { "open letters" }.to_string()
     });
@@ -103,10 +109,12 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     view! {
         <div class="figures">
             <Stat label=letters>{part(move || open.with(|open| count_signed(open.letters)))}</Stat>
-            <Stat label="at risk"><MoneyText tally=open total /></Stat>
+            <Show when=has_open><Stat label="at risk"><MoneyText tally=open total /></Stat></Show>
             <Stat label=people>{part(move || customers.with(|(n, at_most)| counted_at_most(*n, *at_most)))}</Stat>
-            <Stat label="oldest"><Age since=oldest /></Stat>
-            <Stat label=loss_label><Loss at=loss /></Stat>
+            <Show when=has_open>
+                <Stat label="oldest"><Age since=oldest /></Stat>
+                <Stat label=loss_label><Loss at=loss /></Stat>
+            </Show>
             <Show when=move || !is_resolved.get()>
                 <Stat label="last hour" tone>{part(move || format!("+{}", count(last_hour.get())))}</Stat>
             </Show>
