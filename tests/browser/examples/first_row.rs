@@ -7,7 +7,6 @@ use browser::driver::Driver;
 use browser::person::Person;
 use domain::role::Role;
 use harness::running::Demo;
-use local::store::SqliteStore;
 use serde_json::{Value, json};
 
 /// How often each page is loaded. The median counts.
@@ -63,10 +62,7 @@ async fn main() {
     let driver = Driver::start();
     for groups in if sizes.is_empty() { vec![21, 2_000] } else { sizes } {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = SqliteStore::open(&folder.path().join("office.db")).expect("a store");
-        harness::many::groups(&store, groups).await;
-        drop(store);
-        let demo = Demo::start(folder.path());
+        let demo = Demo::start_over(folder.path(), async |store| harness::many::groups(store, groups).await).await;
         let person = Person::new(&driver, "otto").await;
         person.open(demo.link(Role::Operator)).await;
         person.find("heading", "Groups").await;

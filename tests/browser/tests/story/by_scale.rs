@@ -1,8 +1,8 @@
-//! FEATURE: very many groups and letters. The document holds the rows near the viewport, however long the list is.
+//! FEATURE: very many groups. The document holds the rows near the viewport, however long the list is.
 
 use crate::fixture::Fixture;
 use browser::person::{PATIENCE, Person};
-use domain::limits::{GROUPS_SHOWN_MAX, NAMED_LETTERS_MAX};
+use domain::limits::GROUPS_SHOWN_MAX;
 use domain::role::Role;
 use harness::running::within;
 use serde_json::{Value, json};
@@ -10,8 +10,6 @@ use thirtyfour::Key;
 
 /// More than one answer holds, so that the office filters and sorts.
 const GROUPS: usize = 10_000;
-/// More than the page sorts.
-const LETTERS: u64 = 2_000;
 /// A screen of rows, and those beyond its edges, twice: a list in motion may hold two windows for a moment.
 const ROWS_MAX: u64 = 120;
 /// The document of a page with one window of rows. The list of groups has about 1,000 elements.
@@ -33,13 +31,9 @@ const SEEN: &str = "
     return [window.rowsMax, document.querySelectorAll('*').length, Math.min(...indexes), Math.max(...indexes)];
 ";
 const GROUP_ROWS: &str = ".rows > .row";
-const LETTER_ROWS: &str = "table.rows tbody tr:not(.gap)";
 /// Scrolls the list of groups to a share of its height.
 const SCROLL_LIST: &str = "const list = document.querySelector('.list-frame');\
     list.scrollTop = arguments[0] * (list.scrollHeight - list.clientHeight)";
-/// Scrolls the page to a share of its height.
-const SCROLL_PAGE: &str = "const page = document.documentElement;\
-    window.scrollTo(0, arguments[0] * (page.scrollHeight - page.clientHeight))";
 
 mod rule_the_document_does_not_grow_with_the_list {
     use super::*;
@@ -67,38 +61,6 @@ mod rule_the_document_does_not_grow_with_the_list {
         otto.find("link", "Error 9876: the price list is out of date").await;
         otto.find("link", "Open 1").await;
         is_bounded(&otto, GROUP_ROWS).await;
-        otto.leaves(&[]).await;
-    }
-
-    #[tokio::test]
-    async fn example_a_thousand_sorted_letters_of_a_large_group() {
-        let fixture = Fixture::over(async |store| {
-            harness::many::letters(store, LETTERS).await;
-        })
-        .await;
-        let otto = fixture.enters(Role::Operator, "otto").await;
-        otto.clicks("link", "A large group").await;
-        otto.clicks("link", "Letters 2,000").await;
-        otto.find("region", "Table of letters").await;
-        otto.clicks("button", "Money").await;
-        otto.sees("Sorted among the 1,000 letters sent first.").await;
-        let shown = within(PATIENCE, async || {
-            if otto.has("button", "Show more letters").await {
-                otto.clicks("button", "Show more letters").await;
-                return None;
-            }
-            Some(())
-        });
-        assert!(shown.await.is_some(), "all letters are shown");
-        otto.script(SCROLL_PAGE, vec![json!(0)]).await;
-        shows_row(&otto, LETTER_ROWS, 2).await;
-        otto.script(WATCH, vec![json!(LETTER_ROWS)]).await;
-        let last = NAMED_LETTERS_MAX as u64 + 1;
-        for (share, index) in [(0.5, last / 2), (0.9, last * 9 / 10), (0.0, 2), (0.99, last)] {
-            otto.script(SCROLL_PAGE, vec![json!(share)]).await;
-            shows_row(&otto, LETTER_ROWS, index).await;
-        }
-        is_bounded(&otto, LETTER_ROWS).await;
         otto.leaves(&[]).await;
     }
 }

@@ -42,10 +42,8 @@ impl Fixture {
     pub async fn over(fill: impl AsyncFnOnce(&SqliteStore)) -> Self {
         let alone = ALONE.lock().await;
         let folder = tempfile::tempdir().expect("a folder");
-        let store = SqliteStore::open(&folder.path().join("office.db")).expect("a store");
-        fill(&store).await;
-        drop(store);
-        Self { driver: Driver::start(), demo: Demo::start(folder.path()), _folder: folder, _alone: alone }
+        let demo = Demo::start_over(folder.path(), fill).await;
+        Self { driver: Driver::start(), demo, _folder: folder, _alone: alone }
     }
 
     /// Opens a browser for a person and signs them in by link.
