@@ -56,6 +56,33 @@ fn evidence_decides_in_its_order() {
 }
 
 #[test]
+fn a_sentence_outranks_a_type_that_only_says_where() {
+    let class = |error_type: &str, message: &str| {
+        let failure = failure(error_type, message, "");
+        classify_failure(&failure, None, &Policy::default()).classification.class
+    };
+    for (error_type, message) in [
+        ("shop.ServiceException", "no postal code found for the parcel"),
+        ("shop.ConnectException", "label printing is disabled"),
+        ("shop.ShelfInUseException", "can't remove the shelf because it holds boxes"),
+        ("BadMethodCallException", "transport `van` is not available"),
+        ("Error", "unknown option for unreachable_dock: \"skip\""),
+        ("shop.StockException", "the pallet is no longer available"),
+    ] {
+        assert_eq!(class(error_type, message), Class::Permanent, "{error_type}: {message}");
+    }
+    for (error_type, message) in [
+        ("redis.clients.jedis.exceptions.JedisConnectionException", "Unexpected end of stream."),
+        ("ValidationError", "too many labels, try later"),
+        ("System.ArgumentException", "another user has changed the shelf"),
+        ("Error", "the shelf is being updated"),
+        ("Error", "the node is no longer available"),
+    ] {
+        assert_eq!(class(error_type, message), Class::Transient, "{error_type}: {message}");
+    }
+}
+
+#[test]
 fn the_root_cause_decides() {
     let stack = "shop.OrderFailed: order failed\n\tat shop.A.b(A.java:1)\nCaused by: java.net.ConnectException: Connection refused";
     let got =
