@@ -5,21 +5,19 @@
 //!
 //! **Nothing lost goes unnoticed.** SQLite takes a damaged or missing log for the log's end, and opens an older state in
 //! silence. Therefore each transaction counts itself in the file, and the number is written beside the file after the
-//! commit ([`mark`]). A file that holds fewer commits than its mark is refused ([`verify`]). So is a file whose rows are not
-//! those of its last commit ([`whole`]), and a store whose queues are from another moment ([`pair`]).
+//! commit ([`mark`]). A file that holds fewer commits than its mark is refused ([`verify`]). So is a store whose queues are
+//! from another moment ([`pair`]).
 
 mod mark;
 mod pair;
 #[cfg(test)]
 mod tests;
 mod verify;
-mod whole;
 
 pub(crate) use mark::{Acknowledged, Mark, path_of as mark_path, read_commits};
 pub(crate) use pair::Moment;
 pub use verify::FileError;
 pub(crate) use verify::{CHECKED_BYTES_MAX, Integrity, examine};
-pub(crate) use whole::{forget_sum, is_torn};
 
 use crate::private;
 use rusqlite::config::DbConfig;
@@ -78,35 +76,23 @@ impl From<FileError> for ConnectError {
     }
 }
 
-/// What was found before a file was opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Finding {
-    /// Nothing speaks against it.
-    Whole,
-    /// Its rows are not those of its last commit.
-    Torn(PathBuf),
-    /// Damage that was accepted: its sum is computed anew.
-    Accepted,
-}
-
 /// A connection that writes, with the mark of its file. In memory it has no mark.
 pub(crate) struct DatabaseFile {
     /// The connection.
     pub(crate) db: Connection,
     pub(crate) mark: Option<Mark>,
     path: Option<PathBuf>,
-    finding: Finding,
 }
 
 impl DatabaseFile {
     /// Creates a database in memory.
     pub(crate) fn in_memory() -> rusqlite::Result<Self> {
-        Ok(Self { db: Connection::open_in_memory()?, mark: None, path: None, finding: Finding::Whole })
+        Ok(Self { db: Connection::open_in_memory()?, mark: None, path: None })
     }
 
     /// Verifies the file, and opens it or creates it. Changes nothing in a file that exists.
     pub(crate) fn connect(path: &Path, opening: &Opening, access: Access) -> Result<Self, ConnectError> {
-        let finding = verify::verify(path, opening, access)?;
+        verify::verify(path, opening, access)?;
         // If this fails, SQLite says why below.
         let _ = private::create(path);
         let db = open(path, opening)?;
@@ -116,30 +102,16 @@ impl DatabaseFile {
         db.pragma_update(None, "synchronous", if opening.synced { "FULL" } else { "NORMAL" })?;
         // On macOS only this reaches the disk; other systems ignore it.
         db.pragma_update(None, "fullfsync", opening.synced)?;
-        Ok(Self { db, mark: None, path: Some(path.to_owned()), finding })
-    }
-
-    /// Refuses a file whose rows are not those of its last commit. [`DatabaseFile::begin`] does it, too; call it before
-    /// anything is changed, and after checks that say more.
-    pub(crate) fn refuse_torn(&self) -> Result<(), FileError> {
-        match &self.finding {
-            Finding::Torn(path) => Err(FileError::Torn { path: path.clone() }),
-            Finding::Whole | Finding::Accepted => Ok(()),
-        }
+        Ok(Self { db, mark: None, path: Some(path.to_owned()) })
     }
 
     /// Begins to count commits. Call it once the file is known to be ours, and has its tables.
     pub(crate) fn begin(&mut self) -> Result<(), ConnectError> {
-        self.refuse_torn()?;
         let Some(path) = &self.path else { return Ok(()) };
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let commits = mark::prepare(&tx)?;
-        if self.finding == Finding::Accepted {
-            whole::forget_sum(&tx)?;
-        }
-        whole::prepare(&tx, commits)?;
+        pair::prepare(&tx)?;
         tx.commit()?;
-        whole::keep(&self.db)?;
         let unusable = |source| FileError::Unusable { path: path.clone(), source };
         self.mark = Some(Mark::start(path, commits).map_err(unusable)?);
         Ok(())
@@ -159,7 +131,7 @@ impl DatabaseFile {
 
     /// Closes the connection. If it was the last one and the log is empty, the mark says that the file is complete.
     pub(crate) fn close(self) {
-        let Self { db, mark, path, .. } = self;
+        let Self { db, mark, path } = self;
         drop(db);
         if let (Some(mark), Some(path)) = (mark, path)
             && length(&log_of(&path)) == 0

@@ -34,7 +34,6 @@ pub(super) fn copy_closed(folder: &Path, name: &'static str, to: &Path) -> Resul
         ConnectError::File(error) => BackupError::Damaged(error),
         ConnectError::Sqlite(source) => BackupError::Copy { name, to: to.into(), source },
     })?;
-    file.refuse_torn()?;
     copy(&file.db, name, to)
 }
 
@@ -81,18 +80,12 @@ fn verify(name: &'static str, to: &Path) -> Result<(), BackupError> {
             changed = store::first_changed_count(&db)?;
             changed = if changed.is_none() { store::first_changed(&db)? } else { changed };
         }
-        let commits = sqlite::read_commits(&db)?;
-        let is_torn = sqlite::is_torn(&db, commits.unwrap_or_default())?;
-        Ok((sqlite::examine(&db, &path, Integrity::Whole), changed, commits, is_torn))
+        Ok((sqlite::examine(&db, &path, Integrity::Whole), changed, sqlite::read_commits(&db)?))
     };
-    let (examined, changed, commits, is_torn) =
-        look().map_err(|source| BackupError::Copy { name, to: to.into(), source })?;
+    let (examined, changed, commits) = look().map_err(|source| BackupError::Copy { name, to: to.into(), source })?;
     examined?;
     if let Some(finding) = changed {
         return Err(BackupError::Damaged(FileError::Corrupt { path: to.join(name), finding }));
-    }
-    if is_torn {
-        return Err(BackupError::Damaged(FileError::Torn { path: to.join(name) }));
     }
     // SQLite does not sync what it copies.
     let synced = private::create(&path).and_then(|file| file.sync_all());

@@ -2,7 +2,7 @@
 
 use super::mark::{self, Record};
 use super::pair::{Moment, Side};
-use super::{Access, ConnectError, Finding, Opening, keep_log, length, log_of, open, open_to_look, whole};
+use super::{Access, ConnectError, Opening, keep_log, length, log_of, open, open_to_look};
 use crate::private;
 use rusqlite::{Connection, ErrorCode};
 use std::fs;
@@ -61,15 +61,6 @@ pub enum FileError {
         /// The queues.
         queues: PathBuf,
     },
-    /// The rows are not those that the last commit left.
-    #[error(
-        "{} and its log are from different moments: they were copied while the office ran, or another program changed them. Nothing was changed. Restore a backup. Without one, --accept-damage opens the file as it is; letters may be missing",
-        path.display()
-    )]
-    Torn {
-        /// The file.
-        path: PathBuf,
-    },
     /// The mark is missing or unreadable.
     #[error(
         "{} is missing or unreadable, so nobody can tell whether {} is complete. Nothing was changed. Copy the whole folder again, or restore a backup. --accept-damage opens the file as it is",
@@ -104,23 +95,19 @@ pub enum FileError {
 }
 
 /// Refuses a damaged file. Accepts a file that is missing or new, and leaves files of other programs to the caller.
-pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<Finding, ConnectError> {
+pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<(), ConnectError> {
     let mark = mark::read(path);
     if length(path) == 0 {
         // SQLite would delete the log of an empty file.
         let is_lost = mark.is_some_and(|mark| mark.commits > 0) || length(&log_of(path)) > 0;
         let is_alone = !opening.accept_damage && partner_of(path).is_some_and(|partner| has_worked(&partner));
-        return if is_lost || is_alone {
-            Err(FileError::Missing { path: path.into() }.into())
-        } else {
-            Ok(Finding::Whole)
-        };
+        return if is_lost || is_alone { Err(FileError::Missing { path: path.into() }.into()) } else { Ok(()) };
     }
     let db = open_to_look(path, opening, access)?;
     let found = match mark::read_commits(&db) {
         Ok(found) => found.unwrap_or_default(),
         // The caller says what it expected instead.
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => return Ok(Finding::Whole),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => return Ok(()),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
             return Err(FileError::Corrupt { path: path.into(), finding: error.to_string() }.into());
         }
@@ -133,15 +120,13 @@ pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<F
         if !opening.accept_damage {
             return Err(error.into());
         }
-        accept(path, &error)?;
+        let folder = set_aside(path).map_err(|source| FileError::Unusable { path: path.into(), source })?;
+        tracing::warn!(file = %path.display(), copies = %folder.display(), "opening a damaged file: {error}");
         let db = open_to_look(path, opening, access)?;
-        examine(&db, path, Integrity::Whole)?;
-        return Ok(Finding::Accepted);
+        return Ok(examine(&db, path, Integrity::Whole)?);
     }
-    let mut is_torn = false;
     if length(path) <= CHECKED_BYTES_MAX {
         examine(&db, path, Integrity::Quick)?;
-        is_torn = whole::is_torn(&db, found)?;
     }
     if let Some(queues) = queues_of_another_moment(path, &db, opening) {
         let error = FileError::Mixed { store: path.into(), queues };
@@ -150,18 +135,6 @@ pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<F
         }
         tracing::warn!(file = %path.display(), "opening files that do not belong together: {error}");
     }
-    if is_torn && opening.accept_damage {
-        drop(db);
-        accept(path, &FileError::Torn { path: path.into() })?;
-        return Ok(Finding::Accepted);
-    }
-    Ok(if is_torn { Finding::Torn(path.into()) } else { Finding::Whole })
-}
-
-/// Keeps copies of a damaged file that is opened all the same.
-fn accept(path: &Path, error: &FileError) -> Result<(), FileError> {
-    let folder = set_aside(path).map_err(|source| FileError::Unusable { path: path.into(), source })?;
-    tracing::warn!(file = %path.display(), copies = %folder.display(), "opening a damaged file: {error}");
     Ok(())
 }
 

@@ -283,14 +283,9 @@ pub(super) fn open_writer(path: &Path, opening: &Opening) -> Result<DatabaseFile
         ConnectError::Sqlite(source) => refused(path, source),
     };
     let mut file = DatabaseFile::connect(path, opening, Access::Shared).map_err(failed)?;
-    let version: i64 = file.db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap_or_default();
-    if version < MIGRATIONS.len() as i64 {
-        // A migration would change the evidence.
-        file.refuse_torn().map_err(OpenError::Damaged)?;
-    }
     match migrate(&mut file.db).map_err(|source| refused(path, source))? {
         FileKind::Ours => {
-            check_records(&mut file.db, path, opening)?;
+            check_records(&file.db, path, opening)?;
             file.begin().map_err(failed)?;
             Ok(file)
         }
@@ -304,7 +299,7 @@ pub(super) fn open_writer(path: &Path, opening: &Opening) -> Result<DatabaseFile
 
 /// Refuses a file with a count or a letter that is not as it was written. The letters of a large file are checked by each
 /// backup instead.
-fn check_records(db: &mut Connection, path: &Path, opening: &Opening) -> Result<(), OpenError> {
+fn check_records(db: &Connection, path: &Path, opening: &Opening) -> Result<(), OpenError> {
     let failed = |source| refused(path, source);
     let is_small = std::fs::metadata(path).map_or(0, |file| file.len()) <= CHECKED_BYTES_MAX;
     let count = first_changed_count(db).map_err(failed)?;
@@ -317,13 +312,7 @@ fn check_records(db: &mut Connection, path: &Path, opening: &Opening) -> Result<
     }
     if count.is_some() {
         // Without them, no letter could join the group any more.
-        let believe = |db: &mut Connection| {
-            let tx = db.transaction()?;
-            believe_counts(&tx)?;
-            sqlite::forget_sum(&tx)?;
-            tx.commit()
-        };
-        believe(db).map_err(failed)?;
+        believe_counts(db).map_err(failed)?;
     }
     Ok(())
 }
@@ -367,9 +356,6 @@ fn migrate(db: &mut Connection) -> rusqlite::Result<FileKind> {
     let kind = inspect(&tx)?;
     if matches!(kind, FileKind::Ours) {
         let applied: usize = tx.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))? as usize;
-        if applied < MIGRATIONS.len() {
-            sqlite::forget_sum(&tx)?;
-        }
         for migration in &MIGRATIONS[applied..] {
             tx.execute_batch(migration)?;
         }
