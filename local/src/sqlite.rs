@@ -10,6 +10,7 @@
 
 mod mark;
 mod pair;
+mod partner;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -110,7 +111,7 @@ impl DatabaseFile {
         let Some(path) = &self.path else { return Ok(()) };
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let commits = mark::prepare(&tx)?;
-        pair::prepare(&tx)?;
+        partner::prepare(&tx)?;
         tx.commit()?;
         let unusable = |source| FileError::Unusable { path: path.clone(), source };
         self.mark = Some(Mark::start(path, commits).map_err(unusable)?);

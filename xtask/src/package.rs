@@ -19,13 +19,13 @@ const WITH_EXAMPLES: &str = "dlo-consumer";
 pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     let since = since(args)?;
     let crates = publishable(paths)?;
-    let mut cargo = native::plain(paths, "package");
+    let mut cargo = native::plain(paths, "publish");
     // A change that is being written is checked too.
-    cargo.arg("--allow-dirty");
+    cargo.args(["--dry-run", "--allow-dirty"]);
     for one in &crates {
         cargo.args(["--package", &one.name]);
     }
-    say::phase("packaging, and compiling from the packages", || run::open(&mut cargo))?;
+    say::phase("packaging, and compiling from the packages (a dry run of cargo publish)", || run::open(&mut cargo))?;
     say::phase("checking each feature alone", || ci::check_features(paths, &crates))?;
     say::phase("looking for public items without an example", || examples(paths))?;
     if let Some(since) = since {

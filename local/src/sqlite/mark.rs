@@ -4,7 +4,7 @@
 //! is on the disk by then, and synced at checkpoints only. So after a power cut the mark may lag, but it never names
 //! commits that the database cannot have.
 
-use super::pair;
+use super::partner;
 use crate::private;
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
@@ -153,8 +153,8 @@ impl Mark {
     pub(super) fn count(&self, db: &Connection) -> rusqlite::Result<u64> {
         let mut statement = db.prepare_cached("UPDATE commits SET count = count + 1 RETURNING count")?;
         let commits = statement.query_row([], number)?;
-        if let Some(partner) = self.acknowledged.of_partner() {
-            pair::saw(db, partner)?;
+        if let Some(acknowledged) = self.acknowledged.of_partner() {
+            partner::saw(db, acknowledged)?;
         }
         Ok(commits)
     }

@@ -8,15 +8,11 @@
 //! deleted only after its letter is stored, and a step is sent only after its replay is. So queues that saw more commits
 //! than the store has lack letters. After a kill or a power cut that cannot be: what was acknowledged was on the disk.
 
-use super::{DatabaseFile, commit, mark};
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use super::{DatabaseFile, commit, mark, partner};
+use rusqlite::{Connection, TransactionBehavior};
 
 /// The table of the number. Not among the migrations, because both files have it.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS moment (number INTEGER NOT NULL, before INTEGER NOT NULL) STRICT";
-
-/// The table of the partner's acknowledged commits.
-const PARTNER: &str = "CREATE TABLE IF NOT EXISTS partner (commits INTEGER NOT NULL) STRICT;
-    INSERT INTO partner SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM partner)";
 
 /// The number of a database, and the one that its partner held just before. Both are 0 in files of older versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,32 +50,13 @@ pub(super) struct Side {
 impl Side {
     pub(super) fn read(db: &Connection) -> rusqlite::Result<Self> {
         let commits = mark::read_commits(db)?.unwrap_or_default();
-        Ok(Self { commits, partner: partner(db)? })
+        Ok(Self { commits, partner: partner::read(db)? })
     }
 
     /// Whether this database has every commit that the other one saw.
     pub(super) fn has_what_saw(self, other: Self) -> bool {
         self.commits >= other.partner
     }
-}
-
-/// Creates the table of the partner's commits.
-pub(super) fn prepare(db: &Connection) -> rusqlite::Result<()> {
-    db.execute_batch(PARTNER)
-}
-
-/// Notes how many commits of the partner were acknowledged before this one.
-pub(super) fn saw(db: &Connection, partner: u64) -> rusqlite::Result<()> {
-    db.prepare_cached("UPDATE partner SET commits = ?1")?.execute([partner.cast_signed()]).map(drop)
-}
-
-/// Returns how many commits of the partner a database saw; 0 if an older version wrote it.
-fn partner(db: &Connection) -> rusqlite::Result<u64> {
-    if !db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'partner'")?.exists([])? {
-        return Ok(0);
-    }
-    let commits = db.query_row("SELECT commits FROM partner", [], |row| row.get::<_, i64>(0)).optional()?;
-    Ok(commits.map_or(0, i64::cast_unsigned))
 }
 
 impl DatabaseFile {
