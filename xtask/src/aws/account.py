@@ -172,7 +172,7 @@ class Account:
         self.api("operator", "POST", path, request, may_be=(403,))
         until("the gate opens", lambda: "code" not in self.api("approver", "POST", path, request, may_be=(200, 409)))
         replay = lambda: self.api("operator", "GET", f"/replays/{plan['plan']['id']}")
-        done = until("the replay ends", lambda: (now := replay())["replay"]["state"]["kind"] != "running" and now)
+        done = until("the replay ends", lambda: (now := replay())["replay"]["state"] != "running" and now)
         total = done["total"]
         assert done["replay"]["state"] == "finished", done["replay"]
         assert total["delivered"] == plan["plan"]["letters"]["letters"], done
