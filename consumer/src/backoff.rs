@@ -88,7 +88,7 @@ impl Backoff {
             Jitter::Equal => (Span::from_ms(ceiling.as_ms() / 2), ceiling),
             Jitter::Decorrelated => {
                 let low = base.min(cap);
-                (low, previous.times(3).clamp(low, cap))
+                (low, previous.max(base).times(3).clamp(low, cap))
             }
             Jitter::Additive => (ceiling, ceiling.plus(base)),
             Jitter::Proportional => {
@@ -156,8 +156,8 @@ mod tests {
         check(Full, 9, 0, [0, 15_000, 30_000]);
         check(Equal, 3, 0, [2_000, 3_000, 4_000]);
         check(Equal, 9, 0, [15_000, 22_500, 30_000]);
-        // The first wait has no previous one: exactly the base.
-        check(Decorrelated, 1, 0, [1_000, 1_000, 1_000]);
+        // The first wait has no previous one: the base stands for it.
+        check(Decorrelated, 1, 0, [1_000, 2_000, 3_000]);
         check(Decorrelated, 2, 1, [1_000, 2_000, 3_000]);
         check(Decorrelated, 9, 20, [1_000, 15_500, 30_000]);
         check(Additive, 3, 0, [4_000, 4_500, 5_000]);

@@ -153,7 +153,9 @@ impl Dependency {
     /// Calls the dependency, if its circuit is not open, within the time limit.
     ///
     /// Counts the request for the budget and the result for the circuit: transient and unknown failures and timeouts
-    /// are failures of the dependency; a permanent failure is an answer. A future that is dropped counts as neither.
+    /// are failures of the dependency; a permanent failure is an answer. A future that is dropped counts as neither, unless
+    /// it had lasted half of the time limit: a handler that is cancelled at its own limit waited for a dependency that
+    /// hangs.
     ///
     /// ```
     /// # use consumer::dependency::Dependency;
@@ -190,7 +192,7 @@ impl Dependency {
     pub fn begin(&self) -> Result<CallGuard, Refused> {
         let permit = lock(&self.shared.breaker).permit(self.now())?;
         lock(&self.shared.budget).deposit(self.now());
-        Ok(CallGuard { dependency: self.clone(), permit: Some(permit) })
+        Ok(CallGuard { dependency: self.clone(), permit: Some(permit), began: self.now() })
     }
 
     /// The failure of a call that was not made.
@@ -217,7 +219,8 @@ impl Dependency {
     }
 }
 
-/// A call in progress. Dropped without [`finish`](Self::finish), it tells the circuit nothing.
+/// A call in progress. Dropped without [`finish`](Self::finish), it tells the circuit nothing, unless it had lasted half of
+/// its time limit: then it counts as unanswered.
 ///
 /// ```
 /// use consumer::{breaker::CircuitState, dependency::Dependency};
@@ -230,6 +233,7 @@ impl Dependency {
 pub struct CallGuard {
     dependency: Dependency,
     permit: Option<Permit>,
+    began: Timestamp,
 }
 
 impl CallGuard {
@@ -251,7 +255,13 @@ impl CallGuard {
 impl Drop for CallGuard {
     fn drop(&mut self) {
         if let Some(permit) = self.permit.take() {
-            lock(&self.dependency.shared.breaker).cancel(permit);
+            let now = self.dependency.now();
+            let mut breaker = lock(&self.dependency.shared.breaker);
+            if now.since(self.began).times(2) >= breaker.policy().call_max {
+                breaker.record(permit, false, now);
+            } else {
+                breaker.cancel(permit);
+            }
         }
     }
 }
@@ -306,6 +316,21 @@ mod tests {
             assert!(payments.call(async { Err::<(), _>(refused) }).await.is_err());
         }
         assert_eq!(payments.state(), CircuitState::Closed);
+    }
+
+    #[test]
+    fn calls_that_are_cancelled_late_count_as_unanswered_and_early_ones_do_not() {
+        let clock = Arc::new(AtomicI64::new(0));
+        let payments = touchy(&clock);
+        let cancelled_after = |ms| {
+            let guard = payments.begin().expect("closed");
+            clock.fetch_add(ms, SeqCst);
+            drop(guard);
+        };
+        (0..9).for_each(|_| cancelled_after(24));
+        assert_eq!(payments.state(), CircuitState::Closed);
+        (0..2).for_each(|_| cancelled_after(25));
+        assert_eq!(payments.state(), CircuitState::Open);
     }
 
     #[tokio::test]

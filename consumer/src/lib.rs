@@ -110,6 +110,7 @@ pub mod strategy;
 
 pub use config::{ConsumerConfig, Outcome};
 pub use decide::Reason;
+pub use domain;
 pub use domain::reading::Class;
 pub use domain::time::{Span, Timestamp};
 pub use failure::{At, CircuitNote, Classify, Failure, FailureContext};

@@ -170,7 +170,7 @@ pub struct Done<T> {
 /// # async fn charge(order: u64) -> Result<String, Failure> { Ok(order.to_string()) }
 /// async fn handle(store: Arc<dyn OnceStore>, order: u64) -> Result<(), Failure> {
 ///     let once = Once::new(store, Span::from_secs(30));
-///     let paid = once.run(&format!("charge-{order}"), Span::from_days(15), charge(order)).await?;
+///     let paid = once.run(&format!("charge-{order}"), Span::from_days(400), charge(order)).await?;
 ///     tracing::info!(payment = paid.value, repeated = paid.repeated, "paid");
 ///     Ok(())
 /// }
@@ -222,7 +222,7 @@ impl Once {
     /// # use consumer::once::{Done, Once};
     /// # use consumer::{Failure, Span};
     /// # async fn example(once: Once) -> Result<(), Failure> {
-    /// let Done { value, .. } = once.run("order-7", Span::from_days(15), async { Ok::<_, Failure>(7) }).await?;
+    /// let Done { value, .. } = once.run("order-7", Span::from_days(400), async { Ok::<_, Failure>(7) }).await?;
     /// assert_eq!(value, 7);
     /// # Ok(()) }
     /// ```

@@ -87,7 +87,7 @@ pub const fn schema() -> &'static str {
 ///
 /// async fn pay(client: &mut tokio_postgres::Client, now: Timestamp) -> Result<(), tokio_postgres::Error> {
 ///     let transaction = client.transaction().await?;
-///     if insert_once(&transaction, "charge-7", now, now.plus(Span::from_days(15))).await? {
+///     if insert_once(&transaction, "charge-7", now, now.plus(Span::from_days(400))).await? {
 ///         transaction.execute("INSERT INTO payment VALUES (7)", &[]).await?;
 ///         transaction.commit().await?;
 ///     }

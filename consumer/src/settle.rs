@@ -120,6 +120,11 @@ impl Settler {
             facts.budget_exhausted = true;
             decision = decide(&facts, strategy, entropy);
         }
+        // It fails for reasons of the dependency, so a later try may work, whatever the error says.
+        let is_held_back = matches!(decision, Decision::DeadLetter(Reason::BudgetExhausted | Reason::CircuitOpen));
+        if is_held_back && failure.class == Class::Unknown {
+            failure.class = Class::Transient;
+        }
         let copy = |reason| {
             let message_type = message_type.map(String::from);
             let (category, classified_by) = (Some(found.category), Some(found.reason.clone()));

@@ -34,7 +34,7 @@ const EXPIRED_MAX: u32 = 10;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// let once = Once::new(Arc::new(SqliteStore::open_in_memory().unwrap()), Span::from_secs(30));
-/// let work = async || once.run("order-7", Span::from_days(15), async { Ok::<_, Failure>(7) }).await;
+/// let work = async || once.run("order-7", Span::from_days(400), async { Ok::<_, Failure>(7) }).await;
 /// assert!(!work().await?.repeated);
 /// assert!(work().await?.repeated);
 /// # Ok::<(), Failure>(())

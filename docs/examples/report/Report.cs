@@ -23,7 +23,7 @@ public static class Report
             instance = context.LogStreamName,
             queue = batch.Records[0].EventSourceArn,
             failed_at = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds(),
-            error = new { type = error.GetType().FullName, message = Cut(error.Message, 8000), stack = Cut(error.ToString(), 16000) },
+            error = new { type = error.GetType().FullName, message = Cut(error.Message, 3000), stack = Cut(error.ToString(), 6000) },
             messages = batch.Records.Select(record => new
             {
                 id = record.MessageId,

@@ -26,8 +26,8 @@ public final class Report {
                 "failed_at", System.currentTimeMillis(),
                 "error", Map.of(
                         "type", error.getClass().getName(),
-                        "message", cut(String.valueOf(error.getMessage()), 8_000),
-                        "stack", cut(stack.toString(), 16_000)),
+                        "message", cut(String.valueOf(error.getMessage()), 3_000),
+                        "stack", cut(stack.toString(), 6_000)),
                 "messages", records.stream().map(record -> Map.of(
                         "id", record.getMessageId(),
                         "receives", Integer.parseInt(record.getAttributes().get("ApproximateReceiveCount")))).toList());

@@ -13,7 +13,7 @@ export async function report(error, records, context) {
     instance: context.logStreamName,
     queue: records[0].eventSourceARN,
     failed_at: Date.now(),
-    error: { type: error.name, message: error.message.slice(0, 8000), stack: error.stack?.slice(0, 16000) },
+    error: { type: error.name, message: error.message.slice(0, 3000), stack: error.stack?.slice(0, 6000) },
     messages: records.map((record) => ({
       id: record.messageId,
       receives: Number(record.attributes.ApproximateReceiveCount),

@@ -21,10 +21,10 @@ def report(error, records, context):
         "instance": context.log_stream_name,
         "queue": records[0]["eventSourceARN"],
         "failed_at": round(time.time() * 1000),
-        "error": {"type": type(error).__name__, "message": str(error)[:8000], "stack": stack[-16000:]},
+        "error": {"type": type(error).__name__, "message": str(error)[:3000], "stack": stack[-6000:]},
         "messages": [
             {"id": record["messageId"], "receives": int(record["attributes"]["ApproximateReceiveCount"])}
             for record in records
         ],
     }
-    sqs.send_message(QueueUrl=os.environ["DLO_REPORTS"], MessageBody=json.dumps(body))
+    sqs.send_message(QueueUrl=os.environ["DLO_REPORTS"], MessageBody=json.dumps(body, ensure_ascii=False))

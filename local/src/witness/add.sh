@@ -50,3 +50,4 @@ variables=$(configuration "{Variables: merge(Environment.Variables || \`{}\`, \`
 # shellcheck disable=SC2086
 aws lambda update-function-configuration --function-name "$function" --layers $layers "$layer" --environment "$variables"
 aws lambda wait function-updated-v2 --function-name "$function"
+echo "If an event source mapping names an alias of $function, publish a version, and move the alias to it." >&2

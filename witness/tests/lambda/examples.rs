@@ -75,6 +75,21 @@ async fn python() {
     check(&queue.report().await, "KeyError", "'price'", "use_example.py");
 }
 
+/// A report above 64 KiB is refused, and this queue takes it only if the office can read it.
+#[tokio::test]
+async fn python_that_polls_and_a_long_error() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    let mut python = command(tools().join("lambda-runtimes/bin/python"), &queue);
+    run(python.arg("use_polling.py").arg(root().join("docs/examples/report")).arg(QUEUE)).await;
+    let report = queue.report().await;
+    assert_eq!((report.function.as_str(), &report.queue), ("orders-worker", &Some(QUEUE.into())));
+    assert_eq!((report.messages.len(), report.messages[0].receives), (10, Some(2)));
+    let bytes = serde_json::to_string(&report).expect("JSON").len();
+    assert!(bytes < 64 * 1024, "{bytes} bytes");
+    let error = report.error.unwrap_or_default();
+    assert_eq!((error.error_type.as_deref(), error.message), (Some("ValueError"), Some("Ж".repeat(3_000))));
+}
+
 #[tokio::test]
 async fn node() {
     let queue = ReportsQueue::start(Mood::Takes).await;

@@ -17,7 +17,9 @@ use domain::time::Span;
 use local::queue::Peeked;
 use queue::{Queue, Received};
 use std::future::pending;
-use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 /// A handler that returns what a function returns.
@@ -244,7 +246,10 @@ async fn beyond_the_retry_budget_messages_are_dead_lettered_as_transient() {
     for n in 0..20 {
         world.send(content(&n.to_string())).await;
     }
-    let handler = By(|_| Err(Failure::transient("orders::Timeout", "no answer")));
+    let handler = By(|body| match body.parse::<u32>().unwrap() % 2 {
+        0 => Err(Failure::transient("orders::Timeout", "no answer")),
+        _ => Err(Failure::unknown("orders::Odd", "it went odd")),
+    });
     let mut running = world.run_on(world.queue.clone(), handler, |config| {
         config.retry_budget = Some(BudgetPolicy { retries_min: 0, ..BudgetPolicy::default() });
         config.concurrency = 1;
@@ -292,8 +297,9 @@ async fn adaptive_concurrency_falls_with_transient_failures() {
     for _ in 0..40 {
         world.send(content("order")).await;
     }
-    let handler = By(|_| Err(Failure::transient("orders::Timeout", "no answer")));
-    let mut running = world.run_on(world.queue.clone(), handler, |config| {
+    let counting = Counting::default();
+    let seen = counting.seen.clone();
+    let mut running = world.run_on(world.queue.clone(), counting, |config| {
         config.adaptive = Some(AimdPolicy::default());
         config.concurrency = 10;
     });
@@ -301,6 +307,30 @@ async fn adaptive_concurrency_falls_with_transient_failures() {
         assert!(matches!(running.next().await.1, Outcome::Retried { .. }));
     }
     running.shut_down().await;
+    let seen = seen.lock().unwrap().clone();
+    assert!(seen[..10].iter().any(|at_work| *at_work > 1), "several at once at first: {seen:?}");
+    assert!(seen[30..].iter().all(|at_work| *at_work == 1), "one at a time in the end: {seen:?}");
+}
+
+/// Fails, and notes how many handlers were at work at once.
+#[derive(Default)]
+struct Counting {
+    at_work: AtomicUsize,
+    seen: Arc<Mutex<Vec<usize>>>,
+}
+
+#[async_trait]
+impl Handler for Counting {
+    async fn handle(&self, _: &Received) -> Result<(), Failure> {
+        let at_work = self.at_work.fetch_add(1, SeqCst) + 1;
+        self.seen.lock().unwrap().push(at_work);
+        // Others get their turn meanwhile.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        self.at_work.fetch_sub(1, SeqCst);
+        Err(Failure::transient("orders::Timeout", "no answer"))
+    }
 }
 
 #[tokio::test]
