@@ -7,12 +7,11 @@ use async_trait::async_trait;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Extension, Json, State};
 use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
 use domain::id::{Actor, to_hex};
 use domain::person::{Person, PersonId};
 use domain::role::{Permission, Role};
 use domain::time::{Span, Timestamp};
-use office::api::{Api, ApiError, Caller, Door, Endpoint, Identify};
+use office::api::{Api, ApiError, Caller, Door, Endpoint, Identify, token};
 use office::person::{NameError, named};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -205,9 +204,8 @@ async fn sign_in(
 }
 
 async fn sign_out(Extension(sessions): Extension<Arc<Sessions>>, headers: HeaderMap) -> Json<Ended> {
-    let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    if let Some(token) = header.and_then(|value| value.strip_prefix("Bearer ")) {
-        sessions.end(token.trim());
+    if let Some(token) = token(&headers) {
+        sessions.end(&token);
     }
     Json(Ended { ended: true })
 }
@@ -247,6 +245,20 @@ mod tests {
         sessions.end(&token);
         assert_eq!(sessions.who(&token, NOW).await, None);
         assert_eq!(sessions.who(&link.code, NOW).await, None, "a code is not a token");
+    }
+
+    #[tokio::test]
+    async fn signing_out_ends_the_session_whichever_header_has_the_token() {
+        let sessions = Arc::new(Sessions::of_demo());
+        for header in ["authorization", wire::TOKEN_HEADER] {
+            let link = sessions.new_links(NOW).unwrap().remove(0);
+            let (token, _) = sessions.redeem(&link.code, NOW).unwrap().unwrap();
+            let headers = [(header, format!("Bearer {token}"))].map(|(name, value)| {
+                (axum::http::HeaderName::from_static(name), axum::http::HeaderValue::try_from(value).unwrap())
+            });
+            let _ = sign_out(Extension(sessions.clone()), headers.into_iter().collect()).await;
+            assert_eq!(sessions.who(&token, NOW).await, None, "{header}");
+        }
     }
 
     #[test]

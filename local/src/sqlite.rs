@@ -111,6 +111,7 @@ impl DatabaseFile {
         let Some(path) = &self.path else { return Ok(()) };
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let commits = mark::prepare(&tx)?;
+        Moment::prepare(&tx)?;
         partner::prepare(&tx)?;
         tx.commit()?;
         let unusable = |source| FileError::Unusable { path: path.clone(), source };

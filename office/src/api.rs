@@ -28,7 +28,7 @@ pub use answer::ApiError;
 pub use calls::CallsMax;
 pub use door::Door;
 pub use endpoint::Endpoint;
-pub use layers::finish;
+pub use layers::{finish, token};
 pub use openapi::document;
 pub use params::{ParamValues, Query};
 pub use table::endpoints;

@@ -354,3 +354,30 @@ async fn files_copied_during_a_checkpoint_over_their_own_are_refused_or_whole() 
     }
     assert!(refused > 0);
 }
+
+/// Pages of the file from before a checkpoint, and a log from after it: each page and each number in the log looks right.
+#[tokio::test]
+async fn files_from_before_a_checkpoint_with_logs_from_after_it_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = open(folder.path());
+    files.queue.create_queue(&orders(), QueueSettings::default()).await.unwrap();
+    for n in 0..20 {
+        send(&files, n).await;
+    }
+    files.checkpoint().await;
+    let before = Bytes::of(folder.path());
+    send(&files, 20).await;
+    files.checkpoint().await;
+    send(&files, 21).await;
+    let after = Bytes::of(folder.path());
+    drop(files);
+    for old in [&[STORE][..], &[QUEUES], &[STORE, QUEUES]] {
+        let from = |name: &'static str| if old.contains(&name) { &before } else { &after };
+        let mixed = ALL.into_iter().map(|name| (name, from(name).file(name).to_vec()));
+        Bytes(mixed.collect()).write_over(folder.path());
+        let error = opened(folder.path()).await.expect_err("a letter would be missing");
+        assert!(error.contains("different moments"), "{old:?}: {error}");
+    }
+    after.write_over(folder.path());
+    assert_eq!(opened(folder.path()).await, Ok((22, 22)), "together they are whole");
+}

@@ -153,9 +153,7 @@ impl Mark {
     pub(super) fn count(&self, db: &Connection) -> rusqlite::Result<u64> {
         let mut statement = db.prepare_cached("UPDATE commits SET count = count + 1 RETURNING count")?;
         let commits = statement.query_row([], number)?;
-        if let Some(acknowledged) = self.acknowledged.of_partner() {
-            partner::saw(db, acknowledged)?;
-        }
+        partner::note(db, commits, self.acknowledged.of_partner())?;
         Ok(commits)
     }
 

@@ -9,7 +9,7 @@
 //! than the store has lack letters. After a kill or a power cut that cannot be: what was acknowledged was on the disk.
 
 use super::{DatabaseFile, commit, mark, partner};
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 /// The table of the number. Not among the migrations, because both files have it.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS moment (number INTEGER NOT NULL, before INTEGER NOT NULL) STRICT";
@@ -28,7 +28,12 @@ impl Moment {
             return Ok(Self::default());
         }
         let read = |row: &rusqlite::Row<'_>| Ok(Self { number: row.get(0)?, before: row.get(1)? });
-        db.query_row("SELECT number, before FROM moment", [], read)
+        Ok(db.query_row("SELECT number, before FROM moment", [], read).optional()?.unwrap_or_default())
+    }
+
+    /// Creates the table of the number.
+    pub(super) fn prepare(db: &Connection) -> rusqlite::Result<()> {
+        db.execute(TABLE, []).map(drop)
     }
 
     /// Whether a store with this number belongs to queues with that one. Between the two writes of a minute, the queues
@@ -64,7 +69,6 @@ impl DatabaseFile {
     pub(crate) fn set_moment(&mut self, moment: Moment) -> rusqlite::Result<()> {
         let changes = self.db.total_changes();
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        tx.execute(TABLE, [])?;
         tx.execute("DELETE FROM moment", [])?;
         tx.execute("INSERT INTO moment VALUES (?1, ?2)", [moment.number, moment.before])?;
         commit(tx, self.mark.as_mut(), changes)

@@ -2,7 +2,7 @@
 
 use super::mark::{self, Record};
 use super::pair::{Moment, Side};
-use super::{Access, ConnectError, Opening, keep_log, length, log_of, open, open_to_look};
+use super::{Access, ConnectError, Opening, keep_log, length, log_of, open, open_to_look, partner};
 use crate::private;
 use rusqlite::{Connection, ErrorCode};
 use std::fs;
@@ -61,6 +61,15 @@ pub enum FileError {
         /// The queues.
         queues: PathBuf,
     },
+    /// The file and its log are from different moments.
+    #[error(
+        "{} and its log are from different moments: one was replaced without the other, or they were copied while the office ran. Nothing was changed. Restore a backup. Without one, --accept-damage opens the file as it is; letters may be missing",
+        path.display()
+    )]
+    Torn {
+        /// The file.
+        path: PathBuf,
+    },
     /// The mark is missing or unreadable.
     #[error(
         "{} is missing or unreadable, so nobody can tell whether {} is complete. Nothing was changed. Copy the whole folder again, or restore a backup. --accept-damage opens the file as it is",
@@ -113,7 +122,9 @@ pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<(
         }
         Err(error) => return Err(error.into()),
     };
-    let doubt = doubt(path, mark, found);
+    // What cannot be read is found below.
+    let torn = || partner::is_torn(&db).unwrap_or(false).then(|| FileError::Torn { path: path.into() });
+    let doubt = doubt(path, mark, found).or_else(torn);
     if let Some(error) = doubt {
         // Closed first: closing another handle of the same file would drop SQLite's locks.
         drop(db);

@@ -69,10 +69,11 @@ pub(super) async fn authorise(
 
 /// Returns the bearer token of a request. A proxy that signs requests for AWS puts its signature into `Authorization`, so
 /// the other header comes first.
-fn token(headers: &HeaderMap) -> Option<String> {
+pub fn token(headers: &HeaderMap) -> Option<String> {
     let token = [TOKEN_HEADER, AUTHORIZATION.as_str()].into_iter().find_map(|name| {
-        let value = headers.get(name)?.to_str().ok()?;
-        value.strip_prefix("Bearer ").map(str::trim)
+        let (scheme, token) = headers.get(name)?.to_str().ok()?.split_once(' ')?;
+        // RFC 9110: a scheme is the same in any case.
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
     });
     token.map(String::from)
 }
