@@ -1,7 +1,7 @@
 //! Node functions behind Amazon's own runtime client.
 
 use crate::queue::{Mood, ReportsQueue};
-use crate::sandbox::{Ended, Options, Sandbox, batch, node};
+use crate::sandbox::{Ended, LIMIT, Options, Sandbox, batch, node};
 use crate::service::Posted;
 use domain::report::clues::Clue;
 use domain::report::{Report, ReportKind};
@@ -51,6 +51,24 @@ async fn a_process_that_ends_is_reported() {
     assert!(matches!(ended, Ended::Exit(_) | Ended::Posted(Posted::Error(_))), "{ended:?}");
     assert!(matches!(report.kind, ReportKind::Crash | ReportKind::Error), "{report:?}");
     assert_eq!(report.messages.len(), 1);
+}
+
+#[tokio::test]
+async fn a_timeout_is_reported_before_lambda_ends_the_environment() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    let options = Options { limit: LIMIT, ..Options::default() };
+    let mut sandbox = Sandbox::new(node("app.handle"), Some(&queue), options).await;
+    assert_eq!(sandbox.invoke(&batch(&[json!({"do": "sleep"}), json!({"do": "ok"})])).await, Ended::Timeout);
+    let report = queue.report().await;
+    assert_eq!((report.kind, report.messages.len()), (ReportKind::Timeout, 2));
+}
+
+#[tokio::test]
+async fn a_process_that_uses_too_much_memory_is_reported_as_such() {
+    let (ended, report) = report_of("app.handle", &[json!({"do": "eat"})]).await;
+    assert_eq!(ended, Ended::OutOfMemory);
+    assert_eq!(report.kind, ReportKind::OutOfMemory);
+    assert_eq!(report.error.and_then(|error| error.error_type).as_deref(), Some("Runtime.OutOfMemory"));
 }
 
 #[tokio::test]

@@ -1,17 +1,13 @@
 //! Python functions behind Amazon's own runtime client: what is reported of each way to fail.
 
 use crate::queue::{Evidence, Mood, ReportsQueue};
-use crate::sandbox::{Ended, Layer, Options, Sandbox, batch, python, record};
+use crate::sandbox::{Ended, LIMIT, Layer, Options, Sandbox, batch, python, record};
 use crate::service::{ARN, Posted};
 use domain::marker::Marker;
 use domain::report::clues::Clue;
 use domain::report::{Report, ReportKind};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// A limit that a function which sleeps always exceeds.
-const LIMIT: Duration = Duration::from_secs(1);
 
 async fn sandbox(handler: &str, options: Options) -> (Arc<ReportsQueue>, Sandbox) {
     let queue = ReportsQueue::start(Mood::Takes).await;

@@ -14,6 +14,9 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+/// A limit that a function which sleeps always exceeds.
+pub const LIMIT: Duration = Duration::from_secs(1);
+
 pub const WITNESS: &str = env!("CARGO_BIN_EXE_dlo-witness");
 /// The memory of the function, MB: Lambda's least. Python with its libraries needs half of it.
 const MEMORY_MB: u64 = 128;

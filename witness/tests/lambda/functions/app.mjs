@@ -20,6 +20,11 @@ export const handle = async (event) => {
       await new Promise((resolve) => setTimeout(resolve, 3_600_000));
     }
     if (order.do === 'exit') process.exit(7);
+    if (order.do === 'sleep') await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+    if (order.do === 'eat') {
+      const eaten = [];
+      for (;;) eaten.push(Buffer.alloc(1024 * 1024, 1));
+    }
   }
   return failed.length > 0 ? { batchItemFailures: failed } : { api: process.env.AWS_LAMBDA_RUNTIME_API };
 };
