@@ -1,5 +1,5 @@
 //! Simulates an outage of a dependency, prints a table, and writes pictures into the folder that the first argument
-//! names: `cargo run --release --example outage -- docs/images`.
+//! names: `cargo run --release -p dlo-consumer --example outage -- consumer/images`.
 
 mod plot;
 mod simulation;
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn the_pictures_in_the_docs_are_these() {
         let shown = |name: &str| {
-            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/images").join(name);
+            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("images").join(name);
             std::fs::read_to_string(file).expect("a picture")
         };
         for (name, picture) in pictures(&OUTCOMES) {
