@@ -27,6 +27,8 @@ pub const REPORT_VERSION: u8 = 1;
 pub const REPORT_BYTES_MAX: usize = 64 * 1024;
 /// The number of messages up to which a report's stack traces and log lines are kept, for each of them.
 pub const TEXTS_FOR_MESSAGES_MAX: usize = 100;
+/// The longest text of an error in a report of more messages, bytes: enough to tell causes apart.
+const HEAD_BYTES_MAX: usize = 300;
 /// The maximum number of log lines in a report: a stack trace and what led to it.
 pub const LOG_LINES_MAX: usize = 20;
 /// The maximum number of separate errors in a report: the largest batch of a FIFO queue, and the usual one of others.
@@ -222,12 +224,17 @@ impl Report {
         (report.v >= 1 && !report.request_id.is_empty() && is_dated).then(|| report.bounded().without_repeated_texts())
     }
 
-    /// Each message keeps what its report says. A report of many messages keeps no stack traces and log lines: otherwise, a
-    /// message of some kilobytes would become a thousand times as much in the store.
+    /// Each message keeps what its report says. A report of many messages keeps no stack traces and log lines, and the head
+    /// of each text: otherwise, a message of some kilobytes would become a thousand times as much in the store.
     fn without_repeated_texts(mut self) -> Self {
         if self.messages.len() > TEXTS_FOR_MESSAGES_MAX {
             self.logs.clear();
-            self.error.iter_mut().chain(&mut self.errors).for_each(|error| error.stack = None);
+            for error in self.error.iter_mut().chain(&mut self.errors) {
+                error.stack = None;
+                if let Some(message) = &mut error.message {
+                    crate::text::truncate_on_char(message, HEAD_BYTES_MAX);
+                }
+            }
         }
         self
     }

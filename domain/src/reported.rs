@@ -232,14 +232,18 @@ fn kept_part(report: &Report, message: Option<&MessageId>) -> Report {
         kept.messages = places.into_iter().map(|at| kept.messages[at].clone()).collect();
     }
     // Only the errors that a kept message has. The positions change with them.
-    let mut errors = Vec::new();
+    let mut places = Vec::new();
     for named in &mut kept.messages {
-        named.error = named.error.and_then(|at| {
-            errors.push(kept.errors.get(usize::from(at))?.clone());
-            u16::try_from(errors.len() - 1).ok()
+        named.error = named.error.filter(|at| usize::from(*at) < kept.errors.len()).and_then(|at| {
+            let known = places.iter().position(|place| *place == at);
+            let position = known.unwrap_or(places.len());
+            if known.is_none() {
+                places.push(at);
+            }
+            u16::try_from(position).ok()
         });
     }
-    kept.errors = errors;
+    kept.errors = places.into_iter().filter_map(|at| kept.errors.get(usize::from(at)).cloned()).collect();
     kept
 }
 

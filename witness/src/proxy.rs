@@ -19,6 +19,8 @@ use std::sync::Arc;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
 
+/// The header by which a runtime names the type of an error.
+const ERROR_TYPE: &str = "lambda-runtime-function-error-type";
 /// The path by which the wrapper recognises the proxy.
 pub const ALIVE_PATH: &str = "/dlo-witness/alive";
 /// The answer to it.
@@ -92,6 +94,7 @@ impl Proxy {
             Route::Next => self.watch.asked().await,
             _ => {}
         }
+        let error_type = text_of(request.headers(), ERROR_TYPE);
         let request = self.observed(request, &route);
         let (ended, request) = request;
         let response = self.pass_on(request, upstream).await?;
@@ -107,8 +110,13 @@ impl Proxy {
             match take(&ended) {
                 Some(frames) if parts.status.is_success() => self.watch.responded(request_id, &frames),
                 _ if parts.status.is_client_error() => self.watch.refused(request_id, parts.status.as_u16()),
+                _ if parts.status.is_success() => self.watch.responded_unread(request_id),
                 _ => {}
             }
+        }
+        if let Route::Error(request_id) = &route {
+            // A body that was read has ended the invocation already; of a larger one only the header is known.
+            self.watch.failed(request_id, &[], error_type.as_deref());
         }
         Ok(Response::from_parts(parts, body.boxed_unsync()))
     }
@@ -118,7 +126,7 @@ impl Proxy {
     fn observed(&self, request: Request<Incoming>, route: &Route) -> (Passed, Request<Tee>) {
         let passed = Passed::default();
         let (mut parts, body) = request.into_parts();
-        let error_type = text_of(&parts.headers, "lambda-runtime-function-error-type");
+        let error_type = text_of(&parts.headers, ERROR_TYPE);
         let watch = Arc::clone(&self.watch);
         let body = match route {
             Route::Response(id) if watch.follows(id) && !is_streamed(&parts.headers) => {

@@ -144,6 +144,16 @@ impl Watch {
         });
     }
 
+    /// The runtime has posted a response that Lambda has accepted and that was not read: it is streamed, or large. Whether it
+    /// names failed messages is unknown, so it neither confirms nor reports anything.
+    pub fn responded_unread(self: &Arc<Self>, request_id: &str) {
+        guarded(|| {
+            if let Some(invocation) = self.end(request_id).filter(|invocation| invocation.is_reported) {
+                self.withdraw(&invocation);
+            }
+        });
+    }
+
     /// The runtime has posted an error.
     pub fn failed(self: &Arc<Self>, request_id: &str, body: &[Bytes], error_type: Option<&str>) {
         guarded(|| {

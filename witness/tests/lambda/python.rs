@@ -89,6 +89,19 @@ async fn a_success_sends_nothing() {
 }
 
 #[tokio::test]
+async fn a_large_response_is_a_success_and_a_large_error_an_error() {
+    let (queue, mut sandbox) = sandbox("app.handle", Options::default()).await;
+    let ended = sandbox.invoke(&batch(&[json!({"do": "answer much"})])).await;
+    assert!(matches!(ended, Ended::Posted(Posted::Response(_))), "{ended:?}");
+    sandbox.invoke(&batch(&[json!({"do": "fail much"})])).await;
+    let report = queue.report().await;
+    // Its body is not read, and this client does not name the type in a header.
+    assert_eq!((report.kind, report.request_id.as_str()), (ReportKind::Error, "request-2"));
+    sandbox.reset("spindown", None).await;
+    assert_eq!(queue.calls(), 1);
+}
+
+#[tokio::test]
 async fn a_timeout_is_reported_before_lambda_ends_the_environment() {
     let options = Options { limit: LIMIT, ..Options::default() };
     let (queue, mut sandbox) = sandbox("app.handle", options).await;

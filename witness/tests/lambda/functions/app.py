@@ -23,6 +23,8 @@ def handle(event, context):
             work(order, record)
         except TooMuch:
             return "x" * 7_000_000
+        except Much:
+            return "x" * 3_000_000
         except Returned:
             failed.append({"itemIdentifier": record["messageId"]})
     return {"batchItemFailures": failed} if failed else {"api": os.environ["AWS_LAMBDA_RUNTIME_API"]}
@@ -41,6 +43,10 @@ def work(order, record):
             raise Returned
         case "answer too much":
             raise TooMuch
+        case "answer much":
+            raise Much
+        case "fail much":
+            raise ValueError("x" * 1_200_000)
         case "sleep":
             time.sleep(3600)
         case "exit":
@@ -55,6 +61,10 @@ def work(order, record):
 
 
 class Returned(Exception):
+    pass
+
+
+class Much(Exception):
     pass
 
 
