@@ -108,9 +108,8 @@ impl Proxy {
         };
         if let Route::Response(request_id) = &route {
             match take(&ended) {
-                Some(frames) if parts.status.is_success() => self.watch.responded(request_id, &frames),
+                frames if parts.status.is_success() => self.watch.responded(request_id, frames.as_deref()),
                 _ if parts.status.is_client_error() => self.watch.refused(request_id, parts.status.as_u16()),
-                _ if parts.status.is_success() => self.watch.responded_unread(request_id),
                 _ => {}
             }
         }

@@ -128,28 +128,18 @@ impl Watch {
         self.open().contains_key(request_id)
     }
 
-    /// The runtime has posted a response, and Lambda has accepted it.
-    pub fn responded(self: &Arc<Self>, request_id: &str, frames: &[Bytes]) {
+    /// The runtime has posted a response that Lambda has accepted. Streamed and large ones are not read (`None`).
+    pub fn responded(self: &Arc<Self>, request_id: &str, frames: Option<&[Bytes]>) {
         guarded(|| {
             let Some(invocation) = self.end(request_id) else { return };
-            let response = frames.concat();
-            self.confirm(&invocation, &response);
+            let response = frames.map(<[Bytes]>::concat).unwrap_or_default();
+            frames.iter().for_each(|_| self.confirm(&invocation, &response));
             if invocation.is_reported {
                 self.withdraw(&invocation);
             }
             // Whatever names no failures is a success, and the most common case by far.
             if memchr::memmem::find(&response, b"batchItemFailures").is_some() {
                 self.report(invocation, Ending::Response(response), LINES_WAIT);
-            }
-        });
-    }
-
-    /// The runtime has posted a response that Lambda has accepted and that was not read: it is streamed, or large. Whether it
-    /// names failed messages is unknown, so it neither confirms nor reports anything.
-    pub fn responded_unread(self: &Arc<Self>, request_id: &str) {
-        guarded(|| {
-            if let Some(invocation) = self.end(request_id).filter(|invocation| invocation.is_reported) {
-                self.withdraw(&invocation);
             }
         });
     }
