@@ -132,11 +132,11 @@ impl Watch {
     pub fn responded(self: &Arc<Self>, request_id: &str, frames: Option<&[Bytes]>) {
         guarded(|| {
             let Some(invocation) = self.end(request_id) else { return };
-            let response = frames.map(<[Bytes]>::concat).unwrap_or_default();
-            frames.iter().for_each(|_| self.confirm(&invocation, &response));
             if invocation.is_reported {
                 self.withdraw(&invocation);
             }
+            let Some(response) = frames.map(<[Bytes]>::concat) else { return };
+            self.confirm(&invocation, &response);
             // Whatever names no failures is a success, and the most common case by far.
             if memchr::memmem::find(&response, b"batchItemFailures").is_some() {
                 self.report(invocation, Ending::Response(response), LINES_WAIT);

@@ -29,7 +29,7 @@ const CONTINUED_MAX: Span = Span::from_days(1);
 /// costs money and one of the account's concurrent executions.
 const DELAY_MAX: Duration = Duration::from_millis(100);
 
-/// The calls of one person to one instance of the function. An instance makes about 50 per second. A page makes one every
+/// The calls of one person to one instance of the function. At 20 ms for a call, an assumption, an instance makes 50 per second. A page makes one every
 /// other second, and some at once when it opens; a program that exports pages makes them one after the other.
 const CALLS_MAX: CallsMax = CallsMax { per_s: 20, burst: 200 };
 

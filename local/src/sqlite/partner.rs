@@ -6,8 +6,9 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-/// The table of the partner's acknowledged commits, and of the moment at the last commit. `own`, the number of that commit,
-/// changes with each: SQLite does not write a row into the log that stays as it is.
+/// The table of the partner's acknowledged commits, and of the moment at the last commit. `own` is the number of that commit.
+/// It changes with each, because SQLite does not write a row into the log that stays as it is; and it tells which commit
+/// wrote the row, because a version that does not know the table leaves it behind.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS partner (commits INTEGER NOT NULL, moment INTEGER, own INTEGER) STRICT;
     INSERT INTO partner SELECT 0, NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM partner)";
 const EXISTS: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'partner'";
@@ -29,7 +30,8 @@ pub(super) fn is_torn(db: &Connection) -> rusqlite::Result<bool> {
     if !db.prepare(EXISTS)?.exists([])? {
         return Ok(false);
     }
-    let text = "SELECT 1 FROM partner WHERE moment IS NOT NULL AND moment IS NOT (SELECT number FROM moment)";
+    let text = "SELECT 1 FROM partner WHERE own = (SELECT count FROM commits)
+        AND moment IS NOT NULL AND moment IS NOT (SELECT number FROM moment)";
     db.prepare(text)?.exists([])
 }
 

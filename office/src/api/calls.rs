@@ -38,7 +38,9 @@ impl Calls {
         match due.saturating_duration_since(now).checked_sub(ahead).filter(|wait| !wait.is_zero()) {
             Some(wait) => Err(wait),
             None => {
-                self.make_room();
+                if !self.due.contains_key(&key) {
+                    self.make_room();
+                }
                 self.due.insert(key, due + interval);
                 Ok(())
             }
@@ -98,6 +100,8 @@ mod tests {
             assert_eq!(calls.add(&person(&number.to_string()), MAX, now), Ok(()));
         }
         assert_eq!(calls.due.len(), PEOPLE_MAX);
+        assert_eq!(calls.add(&person(&(3 * PEOPLE_MAX - 1).to_string()), MAX, now), Ok(()));
+        assert_eq!(calls.due.len(), PEOPLE_MAX, "who is known already takes nobody's place");
         assert!(calls.add(&busy, MAX, now).is_err(), "nobody gets rid of the limit by calling under other names");
     }
 }

@@ -59,7 +59,6 @@ class Account:
         self.url = self.outputs["Dashboard"].rstrip("/")
         self.queue = self.sqs.get_queue_url(QueueName=self.main.rsplit(":", 1)[1])["QueueUrl"]
         self.tokens, self.policy, self.group, self.run = {}, None, None, secrets.token_hex(4)
-        self.before = datetime.now(timezone.utc)
 
     def outputs_of(self, stack):
         found = self.stacks.describe_stacks(StackName=stack)["Stacks"][0]["Outputs"]
@@ -154,7 +153,7 @@ class Account:
         )
         assert found["summary"]["open_letters"] == before + ORDERS, found["summary"]
         groups = [row for row in found["groups"] if row["queue"] == self.main.rsplit(":", 1)[1] and row["open"]["letters"]]
-        self.group = max(groups, key=lambda row: row["last_seen"] if "last_seen" in row else row["open"]["letters"])["id"]
+        self.group = max(groups, key=lambda row: row["last_died_at"] or 0)["id"]
 
     def sqs_says_which_queue_a_letter_came_from(self):
         letters = self.api("operator", "GET", f"/groups/{self.group}/letters")["letters"]
