@@ -159,6 +159,7 @@ impl ReportedError {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportedMessage {
     /// Its id on the main queue.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub id: MessageId,
     /// How often it has been received, this time included (`ApproximateReceiveCount`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,11 +216,15 @@ impl Report {
         }
     }
 
-    /// Parses a report, and cuts what is longer than this code would write. Ignores unknown fields of later versions.
-    /// Returns `None` for any other text, for more than [`REPORT_BYTES_MAX`], and for a time of failure outside of the years 1970 to 9999.
+    /// Parses a report, and cuts what is longer than this code would write. Ignores unknown fields of later versions, and
+    /// messages and a queue without a name. Returns `None` for any other text, for more than [`REPORT_BYTES_MAX`], and for
+    /// a time of failure outside of the years 1970 to 9999.
     pub fn parse(text: &str) -> Option<Self> {
         (text.len() <= REPORT_BYTES_MAX && text.trim_start().starts_with('{')).then_some(())?;
-        let report: Self = serde_json::from_str(text).ok()?;
+        let mut report: Self = serde_json::from_str(text).ok()?;
+        // No store has a record without a name.
+        report.messages.retain(|message| !message.id.as_str().is_empty());
+        report.queue.take_if(|queue| queue.as_str().is_empty());
         let is_dated = (0..=TIME_MS_MAX).contains(&report.failed_at.as_ms());
         (report.v >= 1 && !report.request_id.is_empty() && is_dated).then(|| report.bounded().without_repeated_texts())
     }

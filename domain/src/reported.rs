@@ -109,11 +109,13 @@ impl KeptReports {
     #[must_use]
     pub fn with(&self, report: &Report, retention: Span, now: Timestamp) -> Option<Self> {
         let is_fresh = !self.reports.is_empty() && is_recent(self.written_at, RENEWED_EVERY, now);
-        let starts = self.starts.as_ref().map(|starts| Box::new(starts.after_invocation(report)));
+        // A clock that is ahead must not make a report the newest for as long as that.
+        let failed_at = report.failed_at.min(now);
+        let starts = self.starts.as_ref().map(|starts| Box::new(starts.after_invocation(report, failed_at)));
         if self.key.message.is_none() && is_fresh && starts == self.starts {
             return None;
         }
-        let report = kept_part(report, self.key.message.as_ref());
+        let report = Report { failed_at, ..kept_part(report, self.key.message.as_ref()) };
         if self.reports.contains(&report) && starts == self.starts {
             return None;
         }
@@ -313,3 +315,7 @@ fn reported(judged: &Judgement<'_>) -> Reported {
         logs: report.logs.clone(),
     }
 }
+
+#[cfg(test)]
+#[path = "reported/kept_tests.rs"]
+mod tests;

@@ -102,7 +102,29 @@ pub async fn follow_internally(witness: &Witness) {
 /// Registers, subscribes to log lines, and waits for the end. Returns `None` if the Extensions API does not work.
 async fn follow(witness: &Witness, events: &'static str, wants_lines: bool) -> Option<()> {
     let upstream = &witness.settings.upstream;
-    // Registered at Lambda itself: the proxy is for the runtime.
+    let Some((mut api, id)) = register(upstream, events).await else {
+        witness.logs.switch_off();
+        return None;
+    };
+    if wants_lines {
+        let subscribed = timeout(REGISTER_MAX, subscribe(&mut api, upstream, &id, &witness.logs)).await;
+        // Without lines, reports still have type, message and stack.
+        if subscribed.ok().flatten().is_none() {
+            witness.logs.switch_off();
+        }
+    }
+    loop {
+        let event = next(&mut api, upstream, &id).await?;
+        if event.event_type == "SHUTDOWN" {
+            let limit = time_until(event.deadline_ms).min(SHUTDOWN).saturating_sub(SHUTDOWN_SPARES);
+            witness.watch.shut_down(&event.shutdown_reason, limit).await;
+            return Some(());
+        }
+    }
+}
+
+/// Registers at Lambda itself: the proxy is for the runtime. Returns the connection and the extension's identifier.
+async fn register(upstream: &str, events: &'static str) -> Option<(SendRequest<Full<Bytes>>, String)> {
     let mut api = connect(upstream).await?;
     let register = Request::builder()
         .method(Method::POST)
@@ -117,18 +139,7 @@ async fn follow(witness: &Witness, events: &'static str, wants_lines: bool) -> O
         return None;
     }
     let _ = http::read(answer.into_body()).await;
-    if wants_lines {
-        // Without lines, reports still have type, message and stack.
-        let _ = timeout(REGISTER_MAX, subscribe(&mut api, upstream, &id, &witness.logs)).await;
-    }
-    loop {
-        let event = next(&mut api, upstream, &id).await?;
-        if event.event_type == "SHUTDOWN" {
-            let limit = time_until(event.deadline_ms).min(SHUTDOWN).saturating_sub(SHUTDOWN_SPARES);
-            witness.watch.shut_down(&event.shutdown_reason, limit).await;
-            return Some(());
-        }
-    }
+    Some((api, id))
 }
 
 async fn connect(upstream: &str) -> Option<SendRequest<Full<Bytes>>> {
@@ -152,7 +163,9 @@ async fn subscribe(api: &mut SendRequest<Full<Bytes>>, upstream: &str, id: &str,
         .ok()?;
     api.ready().await.ok()?;
     let answer = api.send_request(request).await.ok()?;
-    http::read(answer.into_body()).await.map(drop)
+    let is_accepted = answer.status().is_success();
+    let _ = http::read(answer.into_body()).await;
+    is_accepted.then_some(())
 }
 
 async fn next(api: &mut SendRequest<Full<Bytes>>, upstream: &str, id: &str) -> Option<Event> {

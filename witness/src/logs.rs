@@ -1,10 +1,12 @@
 //! The last lines that the function logged, as Lambda's Telemetry API delivers them.
 
+use domain::report::ReportedError;
 use domain::report::clues::reports_an_error;
 use domain::text::head;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -14,6 +16,10 @@ use tokio::time::timeout;
 const LINES_MAX: usize = 60;
 /// The longest line that is kept, bytes.
 const LINE_BYTES_MAX: usize = 4 * 1024;
+/// Lambda's name for a process that ended.
+const EXITED: &str = "Runtime.ExitError";
+/// How Lambda says that the kernel ended the process, which it does for want of memory only.
+const KILLED: &str = "signal: killed";
 /// The most ends of invocations that are kept.
 const ENDS_MAX: usize = 8;
 
@@ -35,6 +41,8 @@ pub struct End {
 pub struct Logs {
     state: Mutex<State>,
     changed: Notify,
+    /// Whether Lambda has refused to deliver lines, so that nobody need wait for them.
+    is_off: AtomicBool,
 }
 
 #[derive(Default)]
@@ -55,6 +63,12 @@ struct Event {
 }
 
 impl Logs {
+    /// Lambda does not deliver lines.
+    pub fn switch_off(&self) {
+        self.is_off.store(true, Ordering::Relaxed);
+        self.changed.notify_waiters();
+    }
+
     /// Takes one delivery: a JSON list of events. Ignores what it does not know.
     pub fn take(&self, delivery: &[u8]) {
         let Ok(events) = serde_json::from_slice::<Vec<Event>>(delivery) else { return };
@@ -98,7 +112,7 @@ impl Logs {
         let waited = async {
             loop {
                 let changed = self.changed.notified();
-                if holds(self) {
+                if self.is_off.load(Ordering::Relaxed) || holds(self) {
                     return;
                 }
                 changed.await;
@@ -166,11 +180,22 @@ impl State {
 }
 
 impl End {
-    /// Whether the process was ended for want of memory.
-    pub fn is_out_of_memory(&self) -> bool {
+    /// Completes what is known of a crash with what Lambda says.
+    pub fn completing(&self, error: &ReportedError) -> ReportedError {
+        let stated = self.error_type.clone().filter(|stated| stated != "Runtime.Unknown");
+        ReportedError {
+            error_type: error.error_type.clone().or(stated).or_else(|| Some(EXITED.into())),
+            message: error.message.clone().or_else(|| Some("Runtime exited before it answered".into())),
+            stack: None,
+        }
+    }
+
+    /// Whether the process that crashed with this error was ended for want of memory.
+    pub fn is_out_of_memory(&self, error: &ReportedError) -> bool {
+        let is_killed = error.message.as_deref().is_some_and(|message| message.contains(KILLED));
         let is_named = self.error_type.as_deref().is_some_and(|error| error.contains("OutOfMemory"));
         let is_full = self.memory_used_mb.is_some_and(|used| self.memory_mb.is_some_and(|most| used >= most));
-        is_named || is_full
+        is_killed || is_named || is_full
     }
 }
 
@@ -205,9 +230,25 @@ mod tests {
         ]);
         let end = logs.end_of("r").expect("an end");
         assert_eq!(end.error_type.as_deref(), Some("Runtime.ExitError"));
-        assert!(end.is_out_of_memory());
-        assert!(End { error_type: Some("Runtime.OutOfMemory".into()), ..End::default() }.is_out_of_memory());
-        assert!(!End { memory_used_mb: Some(127), memory_mb: Some(128), ..End::default() }.is_out_of_memory());
+        let none = ReportedError::default();
+        assert!(end.is_out_of_memory(&none));
+        assert!(End { error_type: Some("Runtime.OutOfMemory".into()), ..End::default() }.is_out_of_memory(&none));
+        assert!(!End { memory_used_mb: Some(127), memory_mb: Some(128), ..End::default() }.is_out_of_memory(&none));
+        let killed = ReportedError { message: Some("exited: signal: killed".into()), ..none.clone() };
+        assert!(End::default().is_out_of_memory(&killed) && !End::default().is_out_of_memory(&none));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_lines_that_lambda_does_not_deliver() {
+        let logs = Logs::default();
+        let second = Duration::from_secs(1);
+        let began = tokio::time::Instant::now();
+        logs.wait_for_error("r", second).await;
+        assert_eq!(began.elapsed(), second);
+        let (logs, began) = (&logs, tokio::time::Instant::now());
+        tokio::join!(logs.wait_for_error("r", second), async { logs.switch_off() });
+        logs.wait_for_end("r", second).await;
+        assert_eq!(began.elapsed(), Duration::ZERO);
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Outbox {
         let Some(sqs) = self.sqs.as_ref().filter(|_| !bodies.is_empty()) else { return };
         let sent = match timeout(SEND_MAX, sqs.send(bodies)).await {
             Ok(sent) => sent,
-            Err(_) => Err(SendError::Unreachable(format!("no answer within {} s", SEND_MAX.as_secs()))),
+            Err(_) => Err(SendError::Late(SEND_MAX)),
         };
         match sent {
             Ok(()) => {
@@ -98,12 +98,13 @@ impl Outbox {
     pub async fn hold(&self) {
         let Some(until) = self.state().hold_until else { return };
         let limit = until.saturating_duration_since(Instant::now());
-        if timeout(limit, self.until(|state| state.held == 0)).await.is_err() {
-            self.failed(&SendError::Unreachable(format!("no answer within {} ms", HOLD_MAX.as_millis())));
-            let mut state = self.state();
-            state.held = 0;
+        let is_sent = timeout(limit, self.until(|state| state.held == 0)).await.is_ok();
+        // Without time to wait, nothing is known of the queue.
+        if !is_sent && !limit.is_zero() {
+            self.failed(&SendError::Late(limit));
         }
-        self.state().hold_until = None;
+        let mut state = self.state();
+        (state.held, state.hold_until) = (0, None);
     }
 
     /// Waits until everything has been sent, or for `limit`.
@@ -179,6 +180,15 @@ mod tests {
             assert!(waited.abs_diff(milliseconds(wanted)) <= milliseconds(1), "{left} ms left: {waited:?}");
             assert!(held(&outbox, milliseconds(left)).await <= milliseconds(1), "{left} ms left: a second time");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_function_without_time_to_wait_says_nothing_of_the_queue() {
+        let (outbox, _listener) = hanging().await;
+        held(&outbox, Duration::from_millis(100)).await;
+        assert_eq!(outbox.state().breaker.ask(Instant::now()), Advice::Send);
+        held(&outbox, Duration::from_millis(300)).await;
+        assert_eq!(outbox.state().breaker.ask(Instant::now()), Advice::Drop);
     }
 
     #[tokio::test(start_paused = true)]

@@ -8,7 +8,8 @@ use domain::limits::BATCH_ENTRIES_MAX;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::SendRequest;
-use hyper::{Request, Response, header};
+use hyper::{Request, Response, StatusCode, header};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
@@ -38,6 +39,17 @@ pub enum SendError {
     /// No connection, or one that ended too early.
     #[error("the queue's endpoint cannot be reached ({0}); in a VPC, add an endpoint for SQS")]
     Unreachable(String),
+    /// No answer yet.
+    #[error("the queue's endpoint did not answer within {} ms; in a VPC, add an endpoint for SQS", .0.as_millis())]
+    Late(Duration),
+    /// Something answered that is not SQS.
+    #[error("the queue's endpoint answered {status}, but not as SQS does: {text}; check the URL of the receipts queue")]
+    NotSqs {
+        /// The status.
+        status: u16,
+        /// The beginning of the answer.
+        text: String,
+    },
     /// SQS refused.
     #[error("SQS answered {status}: {text}; the function's role needs sqs:SendMessage on the queue")]
     Refused {
@@ -62,10 +74,11 @@ struct Entry<'a> {
     message_body: &'a str,
 }
 
-/// The part of the answer that matters.
+/// The part of the answer that matters. SQS leaves an empty list away.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Answer {
+    successful: Vec<IgnoredAny>,
     failed: Vec<Failed>,
 }
 
@@ -94,27 +107,16 @@ impl Sqs {
             let entries = bodies.iter().enumerate();
             let entries = entries.map(|(at, body)| Entry { id: at.to_string(), message_body: body }).collect();
             let batch = Batch { queue_url: &self.url.url, entries };
-            self.call(serde_json::to_vec(&batch).unwrap_or_default().into()).await?;
+            self.call(serde_json::to_vec(&batch).unwrap_or_default().into(), bodies.len()).await?;
         }
         Ok(())
     }
 
-    async fn call(&self, body: Bytes) -> Result<(), SendError> {
+    async fn call(&self, body: Bytes, entries: usize) -> Result<(), SendError> {
         let answer = self.answer(body).await?;
         let status = answer.status();
         let text = http::read(answer.into_body()).await.unwrap_or_default();
-        if !status.is_success() {
-            let text = String::from_utf8_lossy(&text);
-            let text = domain::text::head(text.trim(), SHOWN_BYTES_MAX).to_owned();
-            return Err(SendError::Refused { status: status.as_u16(), text });
-        }
-        let answer: Answer = serde_json::from_slice(&text).unwrap_or_default();
-        match answer.failed.first() {
-            None => Ok(()),
-            Some(Failed { code, message }) => {
-                Err(SendError::Refused { status: status.as_u16(), text: format!("{code} {message}") })
-            }
-        }
+        judge(status, &text, entries)
     }
 
     /// Calls on the connection of the last call where it still stands, or else on a new one.
@@ -163,6 +165,24 @@ impl Sqs {
     }
 }
 
+/// Returns whether an answer says that all entries of a batch were taken. A proxy's sign-in page has status 200, too.
+fn judge(status: StatusCode, body: &[u8], entries: usize) -> Result<(), SendError> {
+    let shown = |text: &str| domain::text::head(text.trim(), SHOWN_BYTES_MAX).to_owned();
+    let text = || shown(&String::from_utf8_lossy(body));
+    let status_code = status.as_u16();
+    if !status.is_success() {
+        return Err(SendError::Refused { status: status_code, text: text() });
+    }
+    let answer: Answer = serde_json::from_slice(body).unwrap_or_default();
+    if let Some(Failed { code, message }) = answer.failed.first() {
+        return Err(SendError::Refused { status: status_code, text: shown(&format!("{code} {message}")) });
+    }
+    if answer.successful.len() != entries {
+        return Err(SendError::NotSqs { status: status_code, text: text() });
+    }
+    Ok(())
+}
+
 /// Returns an error with its causes.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -173,4 +193,38 @@ fn causes(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_answer_of_sqs_that_names_every_entry_counts_as_sent() {
+        let taken = r#"{"Successful":[{"Id":"0"},{"Id":"1"}]}"#;
+        let rows = [
+            (200, taken, ""),
+            (200, r#"{"Successful":[{"Id":"0"},{"Id":"1"}],"Failed":[]}"#, ""),
+            (
+                200,
+                r#"{"Successful":[{"Id":"0"}],"Failed":[{"Id":"1","Code":"InternalError","Message":"later"}]}"#,
+                "SQS answered 200: InternalError later",
+            ),
+            (200, r#"{"Successful":[{"Id":"0"}]}"#, "not as SQS does"),
+            (200, "<html>Sign in</html>", "not as SQS does: <html>Sign in</html>"),
+            (200, "", "not as SQS does"),
+            (403, taken, "SQS answered 403"),
+            (302, "", "SQS answered 302"),
+        ];
+        for (status, body, wanted) in rows {
+            let judged = judge(StatusCode::from_u16(status).expect("a status"), body.as_bytes(), 2);
+            match judged {
+                Ok(()) => assert_eq!(wanted, "", "{status} {body}"),
+                Err(error) => {
+                    let said = error.to_string();
+                    assert!(!wanted.is_empty() && said.contains(wanted), "{status} {body}: {said}");
+                }
+            }
+        }
+    }
 }

@@ -26,6 +26,8 @@ use tokio::time::Instant;
 const LINES_WAIT: Duration = Duration::from_millis(150);
 /// How long a report of a crash waits for what Lambda says about it.
 const END_WAIT: Duration = Duration::from_millis(300);
+/// The longest time limit of a function (Lambda developer guide, "Lambda quotas"). No deadline is further ahead.
+const LIMIT_MAX: Duration = Duration::from_mins(15);
 /// The least and the most time before the deadline at which an invocation is reported as timed out. Sending takes 20 to
 /// 100 ms, and longer where the function uses up the processor.
 const EARLY_MIN: Duration = Duration::from_millis(50);
@@ -107,8 +109,8 @@ impl Watch {
                 return;
             }
             let now = Instant::now();
-            let left = announced.deadline_ms.map(|deadline| u64::try_from(deadline - now_ms()).unwrap_or(0));
-            let left = left.map(Duration::from_millis);
+            let left_ms = announced.deadline_ms.map(|deadline| deadline.saturating_sub(now_ms()));
+            let left = left_ms.map(|left| Duration::from_millis(u64::try_from(left).unwrap_or(0)).min(LIMIT_MAX));
             let invocation = Invocation {
                 request_id: announced.request_id.clone(),
                 function: announced.function.unwrap_or_else(|| self.settings.function.clone()),
@@ -182,8 +184,8 @@ impl Watch {
             let end = self.logs.end_of(&request_id).unwrap_or_default();
             guarded(|| {
                 if let Some(invocation) = self.end(&request_id) {
-                    let error = with_end(&error, &end);
-                    let ending = if is_out_of_memory(&error, &end) {
+                    let error = end.completing(&error);
+                    let ending = if end.is_out_of_memory(&error) {
                         Ending::OutOfMemory(ReportedError { error_type: Some(OUT_OF_MEMORY.into()), ..error })
                     } else {
                         Ending::Crash(error)
@@ -219,7 +221,7 @@ impl Watch {
         }
         self.crashed(ReportedError::default(), END_WAIT).await;
         if reason == "failure" && !self.logs.saw_invocation() {
-            self.never_started(with_end(&ReportedError::default(), &End::default()));
+            self.never_started(End::default().completing(&ReportedError::default()));
         }
         if self.logs.saw_invocation() && !self.saw_next.load(Ordering::Relaxed) && self.outbox.is_on() {
             say(
@@ -353,24 +355,6 @@ const RESPONSE_TOO_LARGE: &str = "Function.ResponseSizeTooLarge";
 const RESPONSE_REFUSED: &str = "Function.ResponseRefused";
 /// Lambda's name for a process that used too much memory.
 const OUT_OF_MEMORY: &str = "Runtime.OutOfMemory";
-/// Lambda's name for a process that ended.
-const EXITED: &str = "Runtime.ExitError";
-/// How Lambda says that the kernel ended the process, which it does for want of memory only.
-const KILLED: &str = "signal: killed";
-
-/// Completes what is known of a crash with what Lambda says.
-fn with_end(error: &ReportedError, end: &End) -> ReportedError {
-    let stated = end.error_type.clone().filter(|stated| stated != "Runtime.Unknown");
-    ReportedError {
-        error_type: error.error_type.clone().or(stated).or_else(|| Some(EXITED.into())),
-        message: error.message.clone().or_else(|| Some("Runtime exited before it answered".into())),
-        stack: None,
-    }
-}
-
-fn is_out_of_memory(error: &ReportedError, end: &End) -> bool {
-    end.is_out_of_memory() || error.message.as_deref().is_some_and(|message| message.contains(KILLED))
-}
 
 /// Runs what must not disturb the function. A panic is printed by the hook, and loses what was to be done.
 fn guarded(work: impl FnOnce()) {

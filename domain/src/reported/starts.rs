@@ -82,8 +82,8 @@ impl FailedStarts {
 
     /// Returns what is known after a report of an invocation, which began: whoever fails later than a failed start of the
     /// same function and version has started.
-    pub(super) fn after_invocation(&self, report: &Report) -> Self {
-        let began = report.failed_at > self.last_at && deployed(&self.report) == deployed(report);
+    pub(super) fn after_invocation(&self, report: &Report, failed_at: Timestamp) -> Self {
+        let began = failed_at > self.last_at && deployed(&self.report) == deployed(report);
         Self { is_over: self.is_over || began, ..self.clone() }
     }
 

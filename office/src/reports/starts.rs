@@ -7,6 +7,7 @@ use crate::error::{OfficeError, chain};
 use crate::office::Office;
 use crate::port::{Expect, Write};
 use domain::alert::{Alert, AlertKind};
+use domain::clock::is_recent;
 use domain::doctor::{cannot_start, make_it_start};
 use domain::id::QueueArn;
 use domain::impact::Severity;
@@ -35,7 +36,7 @@ pub(super) async fn take(office: &Office, report: &Report, sender: Option<&str>)
     };
     if queues.is_empty() {
         let why = "it names no queue, and its sender is not known as the consumer of one";
-        let is_early = office.now().since(report.failed_at) < UNPLACED_MAX;
+        let is_early = is_recent(report.failed_at, UNPLACED_MAX, office.now());
         return Ok(if is_early { Taken::Refused(why) } else { Taken::Dropped(why) });
     }
     for queue in queues {

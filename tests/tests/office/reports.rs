@@ -257,6 +257,29 @@ async fn an_unknown_error_on_three_instances_is_poison() {
     }
 }
 
+/// A report from the future would stay the newest of its message, and push out every later one.
+#[tokio::test]
+async fn a_report_from_the_future_is_no_newer_than_its_arrival() {
+    let world = World::new().await;
+    let message = redriven(&world, 1).await.remove(0);
+    let future = world.office.now().plus(Span::from_days(400));
+    let forged = Report { error: None, failed_at: future, ..report(&world, "r-0", &[&message]) };
+    assert_eq!(sent(&world, &[forged], None).await, 0);
+    world.advance(Span::from_secs(1));
+    assert_eq!(sent(&world, &[report(&world, "r-1", &[&message])], None).await, 0);
+    assert_eq!(world.intake().await.kept, 1);
+    assert_eq!(letters(&world).await[0].diagnosis.failure.error_type.as_deref(), Some("KeyError"));
+}
+
+#[tokio::test]
+async fn a_report_of_a_message_without_an_id_is_taken_without_it() {
+    let world = World::new().await;
+    let message = redriven(&world, 1).await.remove(0);
+    assert_eq!(sent(&world, &[report(&world, "r-1", &[&MessageId::new(""), &message])], None).await, 0);
+    assert_eq!(world.intake().await.kept, 1);
+    assert_eq!(letters(&world).await[0].diagnosis.failure.error_type.as_deref(), Some("KeyError"));
+}
+
 #[tokio::test]
 async fn a_mapping_that_deletes_failed_messages_is_alerted_once_a_day() {
     let world = World::new().await;
