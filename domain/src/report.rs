@@ -159,7 +159,6 @@ impl ReportedError {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportedMessage {
     /// Its id on the main queue.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub id: MessageId,
     /// How often it has been received, this time included (`ApproximateReceiveCount`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
