@@ -188,7 +188,7 @@ pub async fn run(data: &Path, to: &Path) -> Result<Backup, BackupError> {
     if to.starts_with(resolved(data)?) {
         return Err(BackupError::Inside(to));
     }
-    match machine::open_folder(data, &[]) {
+    match machine::lock_whole_folder(data) {
         Ok(lock) => {
             let data = data.to_owned();
             on_thread(move || {

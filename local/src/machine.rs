@@ -1,9 +1,10 @@
 //! What an office needs from its machine: clock, random numbers, and a locked folder.
 
+mod outdated;
+
 use crate::private::{self, Others};
-use crate::sqlite::mark_path;
 use domain::time::Timestamp;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -30,6 +31,9 @@ pub enum FolderError {
     /// A file that a fresh start would delete is not a database.
     #[error("{} is not a database of Dead Letter Office, so --fresh does not delete it. Move it, or choose another folder with --data", .0.display())]
     NotOurs(PathBuf),
+    /// A start with `--fresh` was interrupted, so the folder no longer holds a whole office.
+    #[error("the office in {} is being deleted: a start with --fresh was interrupted. Start it again to finish", .0.display())]
+    Deleting(PathBuf),
 }
 
 impl FolderError {
@@ -40,12 +44,38 @@ impl FolderError {
 }
 
 /// Creates and locks the folder, makes it and its files readable for their owner only, and deletes the files `outdated`.
+/// Finishes such a deletion if an earlier process was interrupted in it.
 ///
 /// The lock matters because two offices on one store would each take over the other's unfinished work as if that office
 /// had died.
 pub fn open_folder(folder: &Path, outdated: &[&str]) -> Result<File, FolderError> {
     let failed = |source| FolderError::unusable(folder, source);
     private::create_folder(folder).map_err(failed)?;
+    let lock = lock(folder)?;
+    if outdated::is_pending(folder) {
+        tracing::warn!(folder = %folder.display(), "an earlier start with --fresh was interrupted; deleting the rest");
+        outdated::resume(folder).map_err(failed)?;
+    }
+    for name in outdated.iter().filter(|name| name.ends_with(".db")) {
+        let path = folder.join(name);
+        if !private::is_database(&path).map_err(failed)? {
+            return Err(FolderError::NotOurs(path));
+        }
+    }
+    outdated::delete(folder, outdated).map_err(failed)?;
+    Ok(lock)
+}
+
+/// Locks the folder of an office that is to be copied, and makes it and its files readable for their owner only.
+///
+/// Refuses a folder from which an interrupted start with `--fresh` has deleted a part.
+pub(crate) fn lock_whole_folder(folder: &Path) -> Result<File, FolderError> {
+    let lock = lock(folder)?;
+    if outdated::is_pending(folder) { Err(FolderError::Deleting(folder.into())) } else { Ok(lock) }
+}
+
+fn lock(folder: &Path) -> Result<File, FolderError> {
+    let failed = |source| FolderError::unusable(folder, source);
     let lock = private::create(&folder.join("lock")).map_err(failed)?;
     match lock.try_lock() {
         Ok(()) => {}
@@ -60,21 +90,6 @@ pub fn open_folder(folder: &Path, outdated: &[&str]) -> Result<File, FolderError
             "others can read the data folder: it holds files that are not the office's, so its permissions were not changed"
         ),
         Others::Nothing => {}
-    }
-    for name in outdated.iter().filter(|name| name.ends_with(".db")) {
-        let path = folder.join(name);
-        if !private::is_database(&path).map_err(failed)? {
-            return Err(FolderError::NotOurs(path));
-        }
-    }
-    for name in outdated {
-        let _ = fs::remove_file(mark_path(&folder.join(name)));
-        for suffix in ["", "-wal", "-shm"] {
-            match fs::remove_file(folder.join(format!("{name}{suffix}"))) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-                _ => {}
-            }
-        }
     }
     Ok(lock)
 }

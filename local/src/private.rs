@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// The databases of an office; their logs and marks have the same stem.
 const DATABASES: &[&str] = &["office", "queues", "metrics", "payments"];
 /// The other files of an office.
-const OTHERS: &[&str] = &["lock", "running.json", "orders.json", "orders.json.new", "orders-py.log"];
+const OTHERS: &[&str] =
+    &["lock", "running.json", "orders.json", "orders.json.new", "orders-py.log", "outdated.json", "outdated.json.new"];
 /// The folders in the folder of an office.
 const FOLDERS: &[&str] = &["peek"];
 /// How the names of folders with damaged files begin.
@@ -123,7 +124,8 @@ pub(crate) fn tighten(_folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(Vec::new())
 }
 
-fn is_file_of_office(name: &str) -> bool {
+/// Whether a file's name is one that offices give their files.
+pub(crate) fn is_file_of_office(name: &str) -> bool {
     let is_database = |stem: &&str| {
         let rest = name.strip_prefix(*stem);
         rest.is_some_and(|rest| [".db", ".db-wal", ".db-shm", ".db-journal", ".mark"].contains(&rest))

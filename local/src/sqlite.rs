@@ -15,7 +15,7 @@ mod partner;
 mod tests;
 mod verify;
 
-pub(crate) use mark::{Acknowledged, Mark, path_of as mark_path, read_commits};
+pub(crate) use mark::{Acknowledged, Identity, Mark, identity as file_identity, path_of as mark_path, read_commits};
 pub(crate) use pair::Moment;
 pub use verify::FileError;
 pub(crate) use verify::{CHECKED_BYTES_MAX, Integrity, examine};
