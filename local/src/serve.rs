@@ -18,7 +18,7 @@ use office::assets::{self, Files};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::sign_in::{self, Sessions};
 
@@ -41,9 +41,25 @@ pub enum ListenError {
     },
 }
 
+/// The most bytes of responses that the operating system keeps for a connection whose client does not read. Left to
+/// itself, Linux keeps 4 MB for each, up to the memory that it has for all connections of the machine.
+const SEND_BYTES_MAX: u32 = 64 * 1024;
+/// The most connections that wait to be accepted, as of `TcpListener::bind`.
+const BACKLOG: u32 = 1_024;
+
+fn bind(port: u16) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    // As `TcpListener::bind` does: on Windows it would let other programs take the port.
+    socket.set_reuseaddr(cfg!(not(windows)))?;
+    // Accepted connections inherit it.
+    socket.set_send_buffer_size(SEND_BYTES_MAX)?;
+    socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+    socket.listen(BACKLOG)
+}
+
 /// Listens on the loopback; port 0 takes any free port.
 pub async fn listen(port: u16) -> Result<TcpListener, ListenError> {
-    TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(|source| match source.kind() {
+    bind(port).map_err(|source| match source.kind() {
         io::ErrorKind::AddrInUse => ListenError::InUse(port),
         _ => ListenError::Other { port, source },
     })

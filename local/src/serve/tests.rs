@@ -2,17 +2,19 @@
 
 use super::connections::{Limits, serve};
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::handler::Handler;
 use axum::routing::{get, post};
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -21,6 +23,7 @@ use tokio::time::timeout;
 const SHORT: Duration = Duration::from_millis(50);
 /// Every other limit, and the deadline of each wait.
 const LONG: Duration = Duration::from_secs(60);
+const KIB: usize = 1024;
 const GET: &str = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 fn limits() -> Limits {
@@ -41,7 +44,7 @@ struct Running {
 }
 
 async fn start(router: Router, limits: Limits) -> Running {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = super::listen(0).await.unwrap();
     let address = listener.local_addr().unwrap();
     let (close, shutdown) = watch::channel(false);
     Running { address, close, server: tokio::spawn(serve(listener, router, limits, shutdown)) }
@@ -118,6 +121,38 @@ async fn a_client_that_does_not_read_its_response_is_disconnected() {
     let stalled = running.sending(&GET.replace("/ ", "/large ")).await;
     // The only place becomes free although the client keeps its end open.
     greeted(&mut running.sending(GET).await).await;
+    drop(stalled);
+}
+
+/// An endless response that counts how often it was asked for more.
+struct Endless(Arc<AtomicUsize>);
+
+impl hyper::body::Body for Endless {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, Self::Error>>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Poll::Ready(Some(Ok(hyper::body::Frame::data(Bytes::from(vec![b'x'; KIB])))))
+    }
+}
+
+#[tokio::test]
+async fn an_unread_response_takes_little_of_the_machines_memory() {
+    let kib = Arc::new(AtomicUsize::new(0));
+    let counted = kib.clone();
+    let router = Router::new().route("/", get(async move || Body::new(Endless(counted.clone()))));
+    let running = start(router, Limits { connections_max: 1, unread_max: SHORT, ..limits() }).await;
+    let stalled = running.sending(GET).await;
+    // Its place becomes free once nothing more fits.
+    let mut other = running.sending("GET /none HTTP/1.1\r\nconnection: close\r\n\r\n").await;
+    assert!(until_closed(&mut other).await.starts_with("HTTP/1.1 404"));
+    // What the client's own side keeps is in it: 128 KiB until it reads.
+    let kib = kib.load(Ordering::Relaxed);
+    assert!((64..512).contains(&kib), "{kib} KiB");
     drop(stalled);
 }
 
