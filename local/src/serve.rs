@@ -5,6 +5,7 @@ mod connections;
 mod places;
 #[cfg(test)]
 mod tests;
+mod unread;
 
 pub use connections::{Limits, serve};
 

@@ -3,6 +3,7 @@
 
 use super::arriving;
 use super::places::{Answering, Place, Places};
+use super::unread::Unread;
 use crate::feed::{Shutdown, begun};
 use axum::Router;
 use axum::extract::Request;
@@ -93,8 +94,9 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, mut sh
         };
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(limits.unread_max));
+        let stream = Unread { stream: Box::pin(stream), turn: place.turn.clone() };
         let answering = Answering { service: service.clone(), turn: place.turn.clone() };
-        let connection = http.serve_connection(TokioIo::new(Box::pin(stream)), answering);
+        let connection = http.serve_connection(TokioIo::new(stream), answering);
         tokio::spawn(answer(connection, shutdown.clone(), place));
     }
     drop(listener);
@@ -121,7 +123,7 @@ fn is_about_the_client(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-type Stream = TokioIo<Pin<Box<TimeoutStream<TcpStream>>>>;
+type Stream = TokioIo<Unread<Pin<Box<TimeoutStream<TcpStream>>>>>;
 
 /// Answers the requests of a connection. Dropping the connection drops the handler of its request, so nothing works for a
 /// client that went away.

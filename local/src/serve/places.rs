@@ -2,7 +2,7 @@
 //!
 //! Every client of an office on one machine has the same address, so a share for each address would protect nobody.
 //! Instead, the connection for which the office has waited longest makes room for one that has just arrived: connections
-//! that are idle, or stop in the middle of a request, keep nobody out. One that the office works for is never closed.
+//! that are idle, stop in the middle of a request, or do not read their response keep nobody out. One that the office works for is never closed.
 
 use axum::body::{Body, Bytes};
 use axum::http::Request;
@@ -99,12 +99,14 @@ impl Drop for Place {
 #[derive(Debug)]
 pub(super) struct Turn {
     waits_since: Mutex<Option<Instant>>,
+    /// Since when nothing more of a response can be written, because the client does not read.
+    unread_since: Mutex<Option<Instant>>,
     closes: Notify,
 }
 
 impl Default for Turn {
     fn default() -> Self {
-        Self { waits_since: Mutex::new(None), closes: Notify::new() }
+        Self { waits_since: Mutex::new(None), unread_since: Mutex::new(None), closes: Notify::new() }
     }
 }
 
@@ -119,8 +121,16 @@ impl Turn {
         *self.waits_since.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// A part of a response could be written, or could not.
+    pub(super) fn writes(&self, could: bool) {
+        let mut unread_since = self.unread_since.lock().unwrap_or_else(PoisonError::into_inner);
+        *unread_since = if could { None } else { unread_since.or_else(|| Some(Instant::now())) };
+    }
+
     fn waits_since(&self) -> Option<Instant> {
-        *self.waits_since.lock().unwrap_or_else(PoisonError::into_inner)
+        let unread_since = *self.unread_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let waits_since = *self.waits_since.lock().unwrap_or_else(PoisonError::into_inner);
+        unread_since.into_iter().chain(waits_since).min()
     }
 
     /// Waits until this connection has to make room.

@@ -205,6 +205,16 @@ async fn connections_that_the_office_waits_for_make_room_and_one_that_it_works_f
 }
 
 #[tokio::test]
+async fn a_response_that_its_client_does_not_read_makes_room() {
+    let large = || async { vec![b'x'; 64 * 1024 * 1024] };
+    let router = Router::new().route("/large", get(large)).route("/", get(async || "hello"));
+    let running = start(router, Limits { connections_max: 1, waits_min: SHORT, ..limits() }).await;
+    let stalled = running.sending(&GET.replace("/ ", "/large ")).await;
+    greeted(&mut running.sending(GET).await).await;
+    drop(stalled);
+}
+
+#[tokio::test]
 async fn large_bodies_wait_for_each_other_and_small_ones_for_none() {
     let running = greeter(Limits { large_bodies_max: 1, ..limits() }).await;
     let head = |bytes: usize| format!("POST / HTTP/1.1\r\nconnection: close\r\ncontent-length: {bytes}\r\n\r\n");
