@@ -104,14 +104,17 @@ pub struct Explored {
 /// Checks every state of a scope, and that the end can be reached from each. Panics with the path to the first state
 /// that breaks a promise.
 pub fn check(scope: Scope, threads: usize) -> Explored {
-    let checked = Blocks { scope, mutation: None }.checker().threads(threads).spawn_bfs().join();
-    checked.assert_properties();
-    let explored = Explored { states: checked.unique_state_count(), steps: checked.state_count() };
-    drop(checked);
-    if let Err(stuck) = rest::reached_from_everywhere(&Blocks { scope, mutation: None }) {
+    let model = Blocks { scope, mutation: None };
+    let graph = rest::Graph::of(&model);
+    if !graph.is_right {
+        // It knows the paths.
+        model.checker().threads(threads).spawn_bfs().join().assert_properties();
+        panic!("a promise is broken, but not in another exploration");
+    }
+    if let Err(stuck) = graph.end_is_reached_from_everywhere(&model) {
         panic!("{}: not from {stuck:#?}", promise::REST);
     }
-    explored
+    Explored { states: graph.states.len(), steps: graph.steps.len() }
 }
 
 /// Returns the promise that the first state found breaks, and the number of steps to it.
@@ -121,7 +124,7 @@ pub fn caught(scope: Scope, mutation: Mutation) -> Option<(&'static str, usize)>
     let failed = model.properties().into_iter().filter(|p| matches!(p.expectation, stateright::Expectation::Always));
     let found = failed.filter_map(|p| Some((p.name, checked.discovery(p.name)?.into_actions().len())));
     let found = found.min_by_key(|(_, steps)| *steps);
-    found.or_else(|| rest::reached_from_everywhere(&model).err().map(|_| (promise::REST, 0)))
+    found.or_else(|| rest::Graph::of(&model).end_is_reached_from_everywhere(&model).err().map(|_| (promise::REST, 0)))
 }
 
 /// The model.

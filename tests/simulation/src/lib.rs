@@ -9,6 +9,7 @@ pub mod blocks;
 mod calm;
 mod checker;
 mod checks;
+mod explore;
 mod fixture;
 mod forger;
 pub mod model;

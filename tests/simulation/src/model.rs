@@ -5,6 +5,7 @@
 mod executor;
 mod hashed;
 
+use crate::explore;
 use domain::filter::LetterFilter;
 use domain::fix::{Fix, FixKind};
 use domain::gate::OpenGate;
@@ -16,7 +17,7 @@ use domain::replay::{
 use domain::time::{Span, Timestamp};
 use executor::Executor;
 use hashed::{Chosen, Counted, Stored};
-use stateright::{Checker, Model, Property};
+use stateright::{Model, Property};
 
 /// The waves: a canary, and the remaining letter.
 const WAVES: [u64; 2] = [1, 1];
@@ -57,12 +58,11 @@ const NOTHING: World =
 /// Checks every state of a world. Panics with the path to the first state that breaks a promise. Returns the number of
 /// states.
 pub fn check(world: World, threads: usize) -> usize {
-    let checked = Office { world }.checker().threads(threads).spawn_bfs().join();
-    checked.assert_properties();
-    checked.unique_state_count()
+    explore::check(Office { world }, threads)
 }
 
 /// The model.
+#[derive(Clone)]
 struct Office {
     world: World,
 }
@@ -145,7 +145,7 @@ impl State {
         let from = std::mem::replace(&mut row.outcome, to);
         row.since = now;
         let moved = LedgerMove::plain(row.wave, Some(from), to, 1);
-        self.ledger.0.apply(&moved);
+        self.ledger.apply(&moved);
     }
 
     /// Lets time pass. What a dead consumer held is visible again.
@@ -191,7 +191,7 @@ impl Model for Office {
             ticks: 0,
             replay: None,
             rows,
-            ledger: Counted(ledger),
+            ledger: Counted::new(ledger),
             executors: [Executor::default(), Executor::default()],
             remaining: self.world,
             wrong: None,
@@ -220,7 +220,7 @@ impl Model for Office {
 
     fn next_state(&self, last: &State, action: Action) -> Option<State> {
         let mut state = last.clone();
-        let (now, anna) = (state.now(), Actor::from("anna"));
+        let (now, anna) = (state.now(), || Actor::from("anna"));
         match action {
             Action::Approve => state.replay = Some(Stored::new(approved(now))),
             Action::Tick => state.tick(true),
@@ -232,19 +232,19 @@ impl Model for Office {
                 state.remaining.pauses -= 1;
                 let replay = state.replay()?;
                 let (version, why) = (replay.version(), PauseReason::ByPerson { reason: String::new() });
-                let after = replay.pause(why, anna, now)?;
+                let after = replay.pause(why, anna(), now)?;
                 state.put(after, version);
             }
             Action::Resume => {
                 state.remaining.resumes -= 1;
                 let replay = state.replay()?;
-                let (version, after) = (replay.version(), replay.resume(&open_gate(), &state.ledger.0, &[], None)?);
+                let (version, after) = (replay.version(), replay.resume(&open_gate(), state.ledger.get(), &[], None)?);
                 state.put(after, version);
             }
             Action::Abort => {
                 state.remaining.aborts -= 1;
                 let replay = state.replay()?;
-                let (version, after) = (replay.version(), replay.abort(anna, String::new(), now)?);
+                let (version, after) = (replay.version(), replay.abort(anna(), String::new(), now)?);
                 state.put(after, version);
             }
             Action::Executor(at) => {
@@ -296,13 +296,13 @@ impl Model for Office {
                     state.rows.iter().filter(|row| row.wave as usize == wave && row.outcome == kind).count() as u64
                 };
                 WAVES.iter().enumerate().all(|(wave, size)| {
-                    let columns = state.ledger.0.wave(wave as u32);
+                    let columns = state.ledger.get().wave(wave as u32);
                     columns.selected() == *size
                         && OutcomeKind::ALL.iter().all(|kind| columns.get(*kind) == counted(wave, *kind))
                 })
             }),
             Property::<Self>::always("a finished replay has no open entry", |_, state| {
-                let total = state.ledger.0.total();
+                let total = state.ledger.get().total();
                 !state.replay().is_some_and(Replay::is_finished) || total.pending + total.sending + total.in_flight == 0
             }),
             Property::<Self>::always("every delivered letter reached the queue", |_, state| {

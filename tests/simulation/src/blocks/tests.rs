@@ -1,6 +1,7 @@
 //! Each rule that is left out is caught.
 
-use super::{Mutation, SMALL, Scope, caught, check, promise};
+use super::rest::Graph;
+use super::{Blocks, Mutation, SMALL, Scope, caught, check, promise};
 
 #[test]
 fn every_rule_that_is_left_out_is_caught() {
@@ -33,4 +34,12 @@ fn every_rule_that_is_left_out_is_caught() {
 fn nothing_breaks_where_no_rule_is_left_out() {
     let one_letter = Scope { letters: 1, changes: true, aborts: true, ..SMALL };
     assert!(check(one_letter, 1).states > 100);
+}
+
+#[test]
+fn a_broken_promise_shows_in_the_graph_of_all_states() {
+    let scope = Scope { letters: 1, changes: true, ..SMALL };
+    let graph = |mutation| Graph::of(&Blocks { scope, mutation });
+    assert!(graph(None).is_right);
+    assert!(!graph(Some(Mutation::ProjectionWithoutCondition)).is_right);
 }

@@ -57,7 +57,7 @@ impl Executor {
 fn choose(state: &State, me: usize) -> At {
     let Some(stored) = &state.replay else { return At::Idle };
     let (now, replay) = (state.now(), &stored.replay);
-    match next_step(replay, &state.ledger.0, now, 0) {
+    match next_step(replay, state.ledger.get(), now, 0) {
         Step::Idle | Step::Wait { .. } => At::Idle,
         // Another look at the same queue at the same time shows the same.
         Step::LookAtQueue if shows_nothing_new(replay, &look(state)) => At::Idle,
@@ -88,7 +88,7 @@ fn act(state: &mut State, me: usize, replay: &Replay, step: Step) -> At {
         }
         Step::Enter { wave, phase } => {
             // The ledger may have changed since the step was chosen.
-            let after = replay.entered(wave, phase, &state.ledger.0);
+            let after = replay.entered(wave, phase, state.ledger.get());
             state.put(after, version);
         }
         Step::Pause(why) => {

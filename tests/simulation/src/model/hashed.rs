@@ -4,8 +4,9 @@
 
 use super::State;
 use super::executor::{At, Executor, NAMES};
-use domain::replay::{Ledger, Replay, ReplayState, Step, WaveLedger};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use crate::explore::hasher;
+use domain::replay::{Ledger, LedgerMove, Replay, ReplayState, Step, WaveLedger};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// A step. Its hash is that of its debug text, and is computed once.
@@ -17,19 +18,23 @@ pub(super) struct Chosen {
 
 impl Chosen {
     pub fn new(step: Step) -> Self {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = hasher();
         format!("{step:?}").hash(&mut hasher);
         Self { step, hash: hasher.finish() }
     }
 }
 
-/// A ledger, which is hashed by every number in it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Counted(pub Ledger);
+/// A ledger. States share it, and its hash, over every number in it, is computed once.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    ledger: Arc<Ledger>,
+    hash: u64,
+}
 
-impl Hash for Counted {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        for wave in &self.0.0 {
+impl Counted {
+    pub fn new(ledger: Ledger) -> Self {
+        let mut hasher = hasher();
+        for wave in &ledger.0 {
             let WaveLedger {
                 pending,
                 sending,
@@ -41,8 +46,32 @@ impl Hash for Counted {
                 sent_twice,
                 confirmed,
             } = wave;
-            (pending, sending, in_flight, delivered, returned, expired, skipped, sent_twice, confirmed).hash(state);
+            (pending, sending, in_flight, delivered, returned, expired, skipped, sent_twice, confirmed)
+                .hash(&mut hasher);
         }
+        Self { ledger: Arc::new(ledger), hash: hasher.finish() }
+    }
+
+    pub fn get(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub fn apply(&mut self, moved: &LedgerMove) {
+        let mut ledger = Ledger::clone(&self.ledger);
+        ledger.apply(moved);
+        *self = Self::new(ledger);
+    }
+}
+
+impl PartialEq for Counted {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.ledger == other.ledger
+    }
+}
+
+impl Hash for Counted {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.hash.hash(state);
     }
 }
 
@@ -57,7 +86,7 @@ pub(super) struct Stored {
 impl Stored {
     pub fn new(replay: Replay) -> Self {
         let hashes = NAMES.map(|me| {
-            let mut hasher = DefaultHasher::new();
+            let mut hasher = hasher();
             hash_replay(&replay, me, &mut hasher);
             hasher.finish()
         });
@@ -85,7 +114,7 @@ impl Hash for State {
 
 /// The hash of an executor as it sees itself.
 fn hash_executor(executor: &Executor, me: usize) -> u64 {
-    let mut state = DefaultHasher::new();
+    let mut state = hasher();
     std::mem::discriminant(&executor.at).hash(&mut state);
     match &executor.at {
         At::Idle => {}
@@ -98,7 +127,7 @@ fn hash_executor(executor: &Executor, me: usize) -> u64 {
 }
 
 /// The plan and the approval of a replay never change, so the other fields identify it.
-fn hash_replay(replay: &Replay, me: &str, state: &mut DefaultHasher) {
+fn hash_replay(replay: &Replay, me: &str, state: &mut impl Hasher) {
     let lease = replay.lease().map(|lease| (lease.holder == me, lease.until));
     (replay.version(), lease, replay.paced_until(), replay.last_sent_at()).hash(state);
     let backlog = replay.backlog();
