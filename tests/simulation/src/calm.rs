@@ -1,6 +1,6 @@
 //! The calm phase at the end: no more faults, and a consumer that processes everything. Every replay must finish.
 
-use super::checks::{Contents, delivered_is_gone, store_is_consistent};
+use super::checks::{self, Contents, delivered_is_gone, store_is_consistent};
 use super::fixture::Fixture;
 use super::orders::number_of;
 use super::{receipts, reports, run_intake, step};
@@ -32,8 +32,8 @@ pub(super) async fn finishes(fixture: &mut Fixture) -> Result<(), String> {
         let process = fixture.process();
         sweep::run(&process.office).await.map_err(|error| format!("sweep fails without faults: {error}"))?;
         fixture.checker.result()?;
-        let contents = Contents::read(&fixture.store).await?;
-        let unfinished: Vec<_> = contents.replays.iter().filter(|replay| !replay.is_finished()).collect();
+        let replays = checks::replays(&fixture.store).await?;
+        let unfinished: Vec<_> = replays.iter().filter(|replay| !replay.is_finished()).collect();
         if unfinished.is_empty() && queues_are_empty(fixture).await {
             break;
         }
@@ -65,7 +65,7 @@ async fn groups_are_closed(fixture: &mut Fixture) -> Result<(), String> {
     let mut versions = BTreeMap::new();
     for sweep in 0.. {
         sweep::run(&process.office).await.map_err(|error| format!("sweep fails without faults: {error}"))?;
-        let listed = Contents::read(&fixture.store).await?.groups;
+        let listed = checks::groups(&fixture.store).await?;
         let after: BTreeMap<_, _> = listed.into_iter().map(|facts| (facts.group.id, facts.group.version)).collect();
         if after == versions {
             break;
@@ -76,7 +76,7 @@ async fn groups_are_closed(fixture: &mut Fixture) -> Result<(), String> {
         }
     }
     let mut groups: BTreeMap<GroupId, (Variant, GroupCounts)> = BTreeMap::new();
-    let listed = Contents::read(&fixture.store).await?.groups;
+    let listed = checks::groups(&fixture.store).await?;
     for facts in &listed {
         groups.insert(facts.group.id.clone(), (facts.group.clone(), facts.counts.clone()));
     }

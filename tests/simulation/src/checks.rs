@@ -32,16 +32,26 @@ macro_rules! all {
     }};
 }
 
+/// Returns all groups.
+pub(super) async fn groups(store: &Arc<dyn Store>) -> Result<Vec<GroupFacts>, String> {
+    Ok(all!(cursor, store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX)))
+}
+
+/// Returns all replays.
+pub(super) async fn replays(store: &Arc<dyn Store>) -> Result<Vec<Replay>, String> {
+    Ok(all!(cursor, store.replays(None, cursor.as_ref(), PAGE_MAX)))
+}
+
 impl Contents {
     pub async fn read(store: &Arc<dyn Store>) -> Result<Self, String> {
-        let groups = all!(cursor, store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX));
+        let groups = groups(store).await?;
         let mut letters = BTreeMap::new();
         for facts in &groups {
             let group: &GroupId = &facts.group.id;
             let of_group = all!(cursor, store.letters_of(group, None, cursor.as_ref(), PAGE_MAX));
             letters.extend(of_group.into_iter().map(|letter| (letter.id.clone(), letter)));
         }
-        let replays = all!(cursor, store.replays(None, cursor.as_ref(), PAGE_MAX));
+        let replays = replays(store).await?;
         let mut entries = BTreeMap::new();
         for replay in &replays {
             let of_replay = all!(cursor, store.entries(replay.id(), None, None, cursor.as_ref(), PAGE_MAX));
@@ -56,6 +66,10 @@ const PEEKED_MAX: usize = 10_000;
 
 /// Checks that no letter counts as delivered whose message is still on the main queue, unless a receipt confirmed it.
 pub(super) async fn delivered_is_gone(fixture: &Fixture) -> Result<(), String> {
+    // Most of the time there is no such letter, and reading the queue takes long.
+    if !fixture.checker.counts_any_as_delivered() {
+        return Ok(());
+    }
     let peeked = fixture.queue.peek(&fixture.main, PEEKED_MAX).await.map_err(|error| error.to_string())?;
     match peeked.iter().find(|message| fixture.checker.counts_as_delivered(&message.message_id)) {
         Some(found) => Err(format!("message {} counts as delivered, but is on the main queue", found.message_id)),

@@ -4,6 +4,11 @@ use super::*;
 use domain::time::Span;
 
 impl Checker {
+    /// Returns whether any letter was ever counted as delivered without a receipt.
+    pub fn counts_any_as_delivered(&self) -> bool {
+        !self.observed().unconfirmed.is_empty()
+    }
+
     /// Returns whether a message's letter was counted as delivered without a receipt.
     pub fn counts_as_delivered(&self, message: &MessageId) -> bool {
         self.observed().unconfirmed.contains(message)
