@@ -120,9 +120,8 @@ impl Store for SqliteStore {
             return Err(too_many("letters", ids.len(), PAGE_MAX).during("read letters"));
         }
         let keys = ids.to_vec();
-        let work = move |db: &rusqlite::Transaction<'_>| {
-            keys.iter().filter_map(|key| read::letter(db, key).transpose()).collect()
-        };
+        let work =
+            move |db: &rusqlite::Connection| keys.iter().filter_map(|key| read::letter(db, key).transpose()).collect();
         self.readers.read(|| format!("read {} letters", ids.len()), work).await
     }
 
@@ -135,34 +134,32 @@ impl Store for SqliteStore {
     ) -> Result<Page<Letter>, StoreError> {
         let window = Window::new(read::LETTERS, after, ListPosition::first(), limit);
         let key = group.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| read::letters_of(db, &key, state, &window);
+        let work = move |db: &rusqlite::Connection| read::letters_of(db, &key, state, &window);
         self.readers.read(|| format!("list letters of group {group}"), work).await
     }
 
     async fn has_death(&self, id: &DeathId) -> Result<bool, StoreError> {
         let key = id.clone();
-        let work =
-            move |db: &rusqlite::Transaction<'_>| Ok(db.prepare_cached(sql::HAS_DEATH)?.exists([key.as_str()])?);
+        let work = move |db: &rusqlite::Connection| Ok(db.prepare_cached(sql::HAS_DEATH)?.exists([key.as_str()])?);
         self.readers.read(|| format!("look up death {id}"), work).await
     }
 
     async fn deaths(&self, letter: &LetterId) -> Result<Vec<Death>, StoreError> {
         let key = letter.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| {
-            read::many(db, "death", sql::DEATHS, params![key.as_str(), DEATHS_MAX])
-        };
+        let work =
+            move |db: &rusqlite::Connection| read::many(db, "death", sql::DEATHS, params![key.as_str(), DEATHS_MAX]);
         self.readers.read(|| format!("list deaths of letter {letter}"), work).await
     }
 
     async fn group(&self, id: &GroupId) -> Result<Option<Variant>, StoreError> {
         let key = id.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "group", sql::GROUP, [key.as_str()]);
+        let work = move |db: &rusqlite::Connection| read::one(db, "group", sql::GROUP, [key.as_str()]);
         self.readers.read(|| format!("read group {id}"), work).await
     }
 
     async fn group_facts(&self, id: &GroupId, arrivals_from: i64) -> Result<Option<GroupFacts>, StoreError> {
         let key = id.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| {
+        let work = move |db: &rusqlite::Connection| {
             let variant: Option<Variant> = read::one(db, "group", sql::GROUP, [key.as_str()])?;
             variant.map(|variant| read::facts(db, variant, arrivals_from)).transpose()
         };
@@ -176,17 +173,17 @@ impl Store for SqliteStore {
         limit: usize,
     ) -> Result<Page<GroupFacts>, StoreError> {
         let window = Window::new(read::GROUPS, after, ListPosition::first(), limit);
-        let work = move |db: &rusqlite::Transaction<'_>| read::groups(db, arrivals_from, &window);
+        let work = move |db: &rusqlite::Connection| read::groups(db, arrivals_from, &window);
         self.readers.read(|| "list groups".into(), work).await
     }
 
     async fn changed(&self, since: Option<ChangePoint>) -> Result<Option<Changed>, StoreError> {
-        let work = move |db: &rusqlite::Transaction<'_>| read::changed(db, since).map(Some);
+        let work = move |db: &rusqlite::Connection| read::changed(db, since).map(Some);
         self.readers.read(|| "list what has changed".to_string(), work).await
     }
 
     async fn snapshot(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        let work = |db: &rusqlite::Transaction<'_>| {
+        let work = |db: &rusqlite::Connection| {
             Ok(db.prepare_cached(sql::SNAPSHOT)?.query_row([], |row| row.get(0)).optional()?)
         };
         self.readers.read(|| "read the snapshot of all groups".to_string(), work).await
@@ -194,13 +191,13 @@ impl Store for SqliteStore {
 
     async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError> {
         let key = group.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "plan", sql::PLAN, [key.as_str()]);
+        let work = move |db: &rusqlite::Connection| read::one(db, "plan", sql::PLAN, [key.as_str()]);
         self.readers.read(|| format!("read the plan of group {group}"), work).await
     }
 
     async fn replay(&self, id: &ReplayId) -> Result<Option<Replay>, StoreError> {
         let key = id.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "replay", sql::REPLAY, [key.as_str()]);
+        let work = move |db: &rusqlite::Connection| read::one(db, "replay", sql::REPLAY, [key.as_str()]);
         self.readers.read(|| format!("read replay {id}"), work).await
     }
 
@@ -212,12 +209,12 @@ impl Store for SqliteStore {
     ) -> Result<Page<Replay>, StoreError> {
         let window = Window::new(read::REPLAYS, after, ListPosition::last(), limit);
         let key = group.cloned();
-        let work = move |db: &rusqlite::Transaction<'_>| read::replays(db, key.as_ref(), &window);
+        let work = move |db: &rusqlite::Connection| read::replays(db, key.as_ref(), &window);
         self.readers.read(|| "list replays".into(), work).await
     }
 
     async fn unfinished_replays(&self) -> Result<Vec<ReplayId>, StoreError> {
-        self.readers.read(|| "list unfinished replays".into(), |db| read::unfinished_replays(db)).await
+        self.readers.read(|| "list unfinished replays".into(), read::unfinished_replays).await
     }
 
     async fn ledger(&self, replay: &ReplayId) -> Result<Ledger, StoreError> {
@@ -227,7 +224,7 @@ impl Store for SqliteStore {
 
     async fn blocks(&self, replay: &ReplayId, from: u64, limit: usize) -> Result<Vec<Block>, StoreError> {
         let key = replay.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| {
+        let work = move |db: &rusqlite::Connection| {
             let values = params![key.as_str(), from.cast_signed(), i64::try_from(limit).unwrap_or(i64::MAX)];
             read::blocks(db, &key, sql::BLOCKS, values)
         };
@@ -239,7 +236,7 @@ impl Store for SqliteStore {
             return Err(too_many("blocks", numbers.len(), COMMIT_RECORDS_MAX).during("read blocks"));
         }
         let (key, numbers) = (replay.clone(), numbers.iter().copied().collect::<BTreeSet<_>>());
-        let work = move |db: &rusqlite::Transaction<'_>| {
+        let work = move |db: &rusqlite::Connection| {
             let mut found = Vec::with_capacity(numbers.len());
             for number in numbers {
                 let values = params![key.as_str(), number.cast_signed()];
@@ -255,7 +252,7 @@ impl Store for SqliteStore {
             return Err(too_many("messages", messages.len(), PAGE_MAX).during("look up sent messages"));
         }
         let keys = messages.to_vec();
-        let work = move |db: &rusqlite::Transaction<'_>| {
+        let work = move |db: &rusqlite::Connection| {
             keys.into_iter()
                 .filter_map(|key| Some(read::sent(db, key.as_str()).transpose()?.map(|sent| (key, sent))))
                 .collect()
@@ -265,13 +262,13 @@ impl Store for SqliteStore {
 
     async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError> {
         let key = service.to_owned();
-        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "deployment", sql::DEPLOYMENT, [key.as_str()]);
+        let work = move |db: &rusqlite::Connection| read::one(db, "deployment", sql::DEPLOYMENT, [key.as_str()]);
         self.readers.read(|| format!("read the deployment of {service}"), work).await
     }
 
     async fn transform(&self, group: &GroupId, version: u32) -> Result<Option<TransformFacts>, StoreError> {
         let key = group.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| {
+        let work = move |db: &rusqlite::Connection| {
             read::transforms(db, sql::TRANSFORM, rusqlite::params![key.as_str(), version]).map(|mut found| found.pop())
         };
         self.readers.read(|| format!("read transform {version} of group {group}"), work).await
@@ -279,13 +276,13 @@ impl Store for SqliteStore {
 
     async fn transforms(&self, group: &GroupId) -> Result<Vec<TransformFacts>, StoreError> {
         let key = group.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| read::transforms(db, sql::TRANSFORMS, [key.as_str()]);
+        let work = move |db: &rusqlite::Connection| read::transforms(db, sql::TRANSFORMS, [key.as_str()]);
         self.readers.read(|| format!("list the transforms of group {group}"), work).await
     }
 
     async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError> {
         let key = queue.as_str().to_owned();
-        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "attached", sql::ATTACHED, [key.as_str()]);
+        let work = move |db: &rusqlite::Connection| read::one(db, "attached", sql::ATTACHED, [key.as_str()]);
         self.readers.read(|| format!("read the attachment of {queue}"), work).await
     }
 
@@ -295,7 +292,7 @@ impl Store for SqliteStore {
         }
         let count = keys.len();
         let keys: BTreeSet<ReportKey> = keys.iter().cloned().collect();
-        let work = move |db: &rusqlite::Transaction<'_>| {
+        let work = move |db: &rusqlite::Connection| {
             keys.iter()
                 .filter_map(|key| {
                     let message = key.message.as_ref().map_or("", MessageId::as_str);
@@ -308,12 +305,12 @@ impl Store for SqliteStore {
 
     async fn notices(&self, queue: &QueueArn) -> Result<Option<KeptNotices>, StoreError> {
         let key = queue.as_str().to_owned();
-        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "notices", sql::NOTICES, [key.as_str()]);
+        let work = move |db: &rusqlite::Connection| read::one(db, "notices", sql::NOTICES, [key.as_str()]);
         self.readers.read(|| format!("read the notices of {queue}"), work).await
     }
 
     async fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {
-        let work = |db: &rusqlite::Transaction<'_>| read::one(db, "clock", sql::CLOCK, []);
+        let work = |db: &rusqlite::Connection| read::one(db, "clock", sql::CLOCK, []);
         self.readers.read(|| "read the clock's record".to_string(), work).await
     }
 
@@ -324,7 +321,7 @@ impl Store for SqliteStore {
     async fn policies(&self, before: Option<u64>, limit: usize) -> Result<Vec<PolicyVersion>, StoreError> {
         let before = before.and_then(|version| i64::try_from(version).ok()).unwrap_or(i64::MAX);
         let limit = limit.min(PAGE_MAX) as i64;
-        let work = move |db: &rusqlite::Transaction<'_>| read::many(db, "policy", sql::POLICIES, [before, limit]);
+        let work = move |db: &rusqlite::Connection| read::many(db, "policy", sql::POLICIES, [before, limit]);
         self.readers.read(|| "read the policy".to_string(), work).await
     }
 
@@ -340,7 +337,7 @@ impl Store for SqliteStore {
     ) -> Result<Page<AuditRecord>, StoreError> {
         let window = Window::new(read::AUDIT, after, ListPosition::last(), limit);
         let key = group.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| read::audit(db, &key, &window);
+        let work = move |db: &rusqlite::Connection| read::audit(db, &key, &window);
         self.readers.read(|| format!("list the audit of group {group}"), work).await
     }
 }

@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::schema::{OpenError, open_reader};
 use crate::sqlite::Opening;
 use office::port::StoreError;
-use rusqlite::{Connection, Transaction};
+use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
@@ -49,14 +49,14 @@ impl Readers {
     pub(super) async fn read<T, F>(&self, operation: impl FnOnce() -> String, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
         let (idle, permits) = match self {
             Self::Pool { idle, permits } => (idle.clone(), permits.clone()),
             Self::Inline(db) => {
-                let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
-                let read = db.transaction().map_err(Fault::from).and_then(|snapshot| work(&snapshot));
-                return read.map_err(|fault| fault.during(operation()));
+                // Nobody else has the connection meanwhile, so it needs no transaction to be a snapshot.
+                let db = db.lock().unwrap_or_else(PoisonError::into_inner);
+                return work(&db).map_err(|fault| fault.during(operation()));
             }
         };
         let permit = permits.acquire_owned().await.map_err(|_| Fault::ShutDown.during("read"))?;
@@ -65,7 +65,8 @@ impl Readers {
             let db = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut lent = Lent { db, idle };
             let db = lent.db.as_mut().ok_or(Fault::ShutDown)?;
-            work(&db.transaction()?)
+            let snapshot = db.transaction()?;
+            work(&snapshot)
         });
         let outcome = match read.await {
             Ok(outcome) => outcome,

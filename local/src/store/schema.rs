@@ -5,8 +5,11 @@
 
 use super::read::{believe_counts, first_changed, first_changed_count};
 use crate::sqlite::{self, Access, BUSY, CHECKED_BYTES_MAX, ConnectError, DatabaseFile, FileError, Opening};
+use rusqlite::backup::Backup;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Identifies our files: `DLOS` in ASCII. Another program's database is refused, not extended.
 const APPLICATION_ID: i32 = 0x444C_4F53;
@@ -15,6 +18,9 @@ const STATEMENTS: usize = 64;
 /// The size of the log, in pages, at which the writer copies it into the file: 64 MiB. Letters have random ids, so each
 /// letter touches different pages. Copying a page once for many letters keeps the commit rate constant.
 const CHECKPOINT_PAGES: i64 = 16_384;
+
+/// More pages than an empty store has, so that one step copies it.
+const PAGES_AT_ONCE: i32 = 10_000;
 
 /// The migrations from an empty file to the newest version. `user_version` is the number of migrations applied to a file.
 /// Released migrations never change; a new version adds one.
@@ -268,12 +274,26 @@ enum FileKind {
     Newer(i64),
 }
 
-/// Creates a store in memory.
+/// Creates a store in memory. The first one of a process goes through the migrations; later ones begin as copies of it,
+/// because a simulation creates thousands.
 pub(super) fn create_in_memory() -> Result<Connection, OpenError> {
-    let path = Path::new(":memory:");
-    let mut file = DatabaseFile::in_memory().map_err(|source| refused(path, source))?;
-    migrate(&mut file.db).map_err(|source| refused(path, source))?;
-    Ok(file.db)
+    static MIGRATED: Mutex<Option<Connection>> = Mutex::new(None);
+    let create = || {
+        let mut file = DatabaseFile::in_memory()?;
+        let mut migrated = MIGRATED.lock().unwrap_or_else(PoisonError::into_inner);
+        if migrated.is_none() {
+            let mut first = DatabaseFile::in_memory()?.db;
+            migrate(&mut first)?;
+            *migrated = Some(first);
+        }
+        if let Some(migrated) = &*migrated {
+            Backup::new(migrated, &mut file.db)?.run_to_completion(PAGES_AT_ONCE, Duration::ZERO, None)?;
+        }
+        // It finds nothing to migrate, and sets the connection up.
+        migrate(&mut file.db)?;
+        Ok(file.db)
+    };
+    create().map_err(|source| refused(Path::new(":memory:"), source))
 }
 
 /// Opens the file for writing, or creates it, and migrates it to the newest version.
