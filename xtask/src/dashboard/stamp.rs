@@ -15,6 +15,7 @@ const INPUTS: &[&str] = &[
     "Cargo.lock",
     "Cargo.toml",
     "xtask/bundler",
+    "xtask/compress",
     "xtask/src/tools/wasm_opt.rs",
     "xtask/src/dashboard",
 ];
