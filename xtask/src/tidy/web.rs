@@ -1,4 +1,5 @@
-//! Rules for the dashboard: what a strict CSP blocks, what would render a letter unescaped, where colours live.
+//! Rules for the dashboard: what a strict CSP blocks, what would render a letter unescaped, where colours live, where
+//! tests are.
 
 use super::source::{Source, lines};
 use super::{Finding, Rule};
@@ -13,6 +14,11 @@ pub const RULES: &[Rule] = &[
         find: inline_style,
     },
     Rule { name: "raw-html", instead: "Text from a letter must be escaped: use text nodes.", find: raw_html },
+    Rule {
+        name: "idle-test",
+        instead: "The library is not compiled for tests (`test = false`), so this would never run: move it to dashboard/tests.",
+        find: idle_test,
+    },
     Rule { name: "colour", instead: "Name the colour in tokens.css and use the token.", find: colour },
 ];
 
@@ -31,6 +37,14 @@ fn raw_html(source: &Source) -> Vec<Finding> {
     }
     let names = ["inner_html", "set_inner_html", "insert_adjacent_html", "set_outer_html"];
     matching(source, |line| names.iter().any(|name| line.contains(name)))
+}
+
+fn idle_test(source: &Source) -> Vec<Finding> {
+    if !source.under("dashboard/src") {
+        return Vec::new();
+    }
+    let marks = ["#[test]", "cfg(test)", "wasm_bindgen_test"];
+    matching(source, |line| marks.iter().any(|mark| line.contains(mark)))
 }
 
 fn colour(source: &Source) -> Vec<Finding> {
@@ -86,6 +100,20 @@ mod tests {
                 ("dashboard/src/a.rs", "element.set_inner_html(text);", &[1]),
                 ("dashboard/src/a.rs", "<p>{text}</p>", &[]),
                 ("dashboard/tests/a.rs", "panic!(\"{}\", root.inner_html())", &[]),
+            ],
+        );
+    }
+
+    #[test]
+    fn tests_are_where_they_run() {
+        rows(
+            RULES,
+            "idle-test",
+            &[
+                ("dashboard/src/a.rs", "#[cfg(test)]\nmod tests {\n    #[wasm_bindgen_test]", &[1, 3]),
+                ("dashboard/src/a.rs", "#[test]", &[1]),
+                ("dashboard/tests/a.rs", "#[wasm_bindgen_test]", &[]),
+                ("dashboard/model/src/a.rs", "#[cfg(test)]", &[]),
             ],
         );
     }
