@@ -16,8 +16,10 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// More than twice the tab stops of the longest page.
 const TABS_MAX: usize = 200;
 
-/// Chromium's options. The last one exposes each element's accessible role and name to scripts.
-const OPTIONS: [&str; 11] = [
+/// Chromium's options. The last one exposes each element's accessible role and name to scripts. The one before keeps the
+/// tree of accessible elements: without it, Chromium builds the whole tree anew for each role and each name that a script
+/// reads, which took 22 s instead of 41 ms on a page of 1,705 elements.
+const OPTIONS: [&str; 12] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -28,6 +30,7 @@ const OPTIONS: [&str; 11] = [
     "--disable-sync",
     "--hide-scrollbars",
     "--window-size=1440,900",
+    "--force-renderer-accessibility",
     "--enable-blink-features=ComputedAccessibilityInfo",
 ];
 
