@@ -39,6 +39,7 @@ const COMMANDS: &[&str] = &[
     "ci",
     "aws",
     "dashboard",
+    "screenshots",
     "simulate",
     "chaos",
     "storm",
@@ -64,6 +65,8 @@ usage: cargo xtask <command>
   ci --only <step>   one step of it; may be given more than once
   aws <command>      the office deployed at an endpoint on this machine (also `cargo aws`)
   dashboard          build the dashboard into dashboard/dist
+  screenshots [word] every page and state, in both themes, on a laptop and a phone, as target/screenshots/index.html;
+                     a word takes those of the browser tests whose names contain it
   simulate [args]    the office under simulated faults: --seeds N, --from N; --seed N runs one seed again;
                      --model checks every state of a small replay
   chaos [args]       the real office on this machine under faults, compared with an oracle: --minutes N, --seed S,
@@ -105,6 +108,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "aws" => aws::command(&paths, rest),
         "ci" => ci::command(&paths, rest),
         "dashboard" => dashboard::command(&paths),
+        "screenshots" => ci::take_screenshots(&paths, rest),
         "simulate" => simulate::command(&paths, rest),
         "function" => function::command(&paths, rest),
         "starts" => starts::command(&paths),

@@ -34,6 +34,7 @@ const PROOFS: &[(&str, Proof)] = &[
     ("cargo demo", Proof::Step("one-machine")),
     ("cargo ci", Proof::Step("format")),
     ("cargo xtask dashboard", Proof::Step("dashboard")),
+    ("cargo xtask screenshots", Proof::Step("browser")),
     ("cargo xtask simulate", Proof::Step("simulation")),
     ("cargo xtask schemathesis", Proof::Step("schemathesis")),
     ("cargo xtask tidy", Proof::Step("tidy")),
