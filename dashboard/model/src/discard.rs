@@ -48,8 +48,8 @@ pub fn money(letters: &Tally) -> String {
     if letters.money.is_empty() {
         return "No amounts found in these letters.".to_string();
     }
-    let known = if letters.priced < letters.letters { "At least " } else { "" };
-    format!("{known}{} is given up.", line(&letters.money))
+    let known = if letters.priced < letters.letters { "at least " } else { "" };
+    format!("This gives up {known}{}.", line(&letters.money))
 }
 
 /// Returns what is not included, a line for each reason.
@@ -112,8 +112,8 @@ mod tests {
         assert_eq!(question(None), "Discard letters?");
         assert_eq!(question(Some(&preview(1, 1, 5))), "Discard 1 letter?");
         assert_eq!(question(Some(&preview(1_200, 1, 5))), "Discard 1,200 letters?");
-        assert_eq!(money(&preview(2, 2, 5).letters), "€5.00 is given up.");
-        assert_eq!(money(&preview(2, 1, 5).letters), "At least €5.00 is given up.");
+        assert_eq!(money(&preview(2, 2, 5).letters), "This gives up €5.00.");
+        assert_eq!(money(&preview(2, 1, 5).letters), "This gives up at least €5.00.");
         assert_eq!(money(&preview(2, 0, 0).letters), "No amounts found in these letters.");
         let stays = [LeftOut { reason: "in replay r, which is under way".into(), letters: 2 }];
         assert_eq!(left_out(&stays), ["2 letters in replay r, which is under way"]);

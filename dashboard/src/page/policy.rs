@@ -91,7 +91,15 @@ fn wrote(policy: &PolicyText) -> AnyView {
 }
 
 fn rules(section: Section) -> AnyView {
-    let lines = section.lines.into_iter().map(|line| view! { <li>{line}</li> }.into_any()).collect_view();
+    // The name of a message type stands out; a sentence that is about all of them has no name.
+    let is_named = section.title == "Message types";
+    let line = |line: String| match line.split_once(": ") {
+        Some((name, rest)) if is_named && !name.contains(' ') => {
+            view! { <li><b>{name.to_string()}</b>{format!(": {rest}")}</li> }.into_any()
+        }
+        _ => view! { <li>{line}</li> }.into_any(),
+    };
+    let lines = section.lines.into_iter().map(line).collect_view();
     view! {
         <section class="policy-part">
             <h2>{section.title}</h2>

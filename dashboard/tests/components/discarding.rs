@@ -29,7 +29,7 @@ async fn a_discard_shows_its_effect_before_it_asks_for_a_reason() {
     assert!(fixture.text().contains("Counting the letters…"), "{}", fixture.text());
     seen.set(Some(preview(3)));
     frame().await;
-    for words in ["€1,234.00 is given up.", "2 letters in replay r-1, which is under way", "You can undo this until"]
+    for words in ["This gives up €1,234.00.", "2 letters in replay r-1, which is under way", "You can undo this until"]
     {
         assert!(fixture.text().contains(words), "{words} in {}", fixture.text());
     }

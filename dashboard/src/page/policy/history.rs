@@ -63,7 +63,7 @@ fn Version(row: PolicyText, editing: Editing, applies: u64) -> impl IntoView {
     let may = move || number != applies && tab.why_not(Permission::ChangePolicy).is_none();
     view! {
         <li class="policy-row">
-            <p><b>{format!("Version {number}")}</b>" "{wrote(&row)}</p>
+            <p class="policy-version">{wrote(&row)}</p>
             {changes}
             <Show when=may>
                 <Button press=press.clone() kind=Kind::Quiet>"Edit from this version"</Button>

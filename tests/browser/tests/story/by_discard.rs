@@ -33,7 +33,7 @@ async fn two_letters_are_discarded(anna: &Person) {
     anna.shows("discard-selected").await;
     anna.clicks("button", "Discard 2 letters…").await;
     anna.find("dialog", "Discard 2 letters?").await;
-    anna.sees("is given up.").await;
+    anna.sees("This gives up").await;
     anna.sees("Choose a reason.").await;
     anna.clicks("radio", "Other").await;
     anna.sees("Describe the reason.").await;
