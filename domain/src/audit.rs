@@ -34,6 +34,8 @@ pub enum Act {
     ReplayApproved,
     /// A wave started.
     WaveStarted,
+    /// The office sends the canary after a resumption.
+    CanaryStarted,
     /// The outcome of a wave is known.
     WaveSettled,
     /// The office paused the replay.

@@ -24,4 +24,4 @@ pub use message_groups::{Clearance, MessageGroups, rounds};
 pub use plan::{LeftOut, Plan, PlanError, PlanHash, PlanOptions, letters_digest, plan_waves};
 pub use receipt::{RECEIPT_VERSION, Receipt, Unproven};
 pub use state::{Approval, Backlog, Ending, Lease, PauseReason, Phase, QueueCounts, ReplayState, Resumed};
-pub use step::{Settling, Step, next_step, tripped, wave_delay};
+pub use step::{Begun, Settling, Step, begun, next_canary, next_step, tripped, wave_delay};

@@ -145,7 +145,10 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
         }
         ReplayState::Running { phase: Phase::Sending, .. } => WaveState::Sending,
         ReplayState::Running { phase: Phase::Observing { until }, .. } => observed(WaveState::Observed(*until)),
-        ReplayState::Running { phase: Phase::BetweenWaves { until }, .. } => WaveState::BetweenWaves(*until),
+        ReplayState::Running { phase: Phase::BetweenWaves { until }, .. } if !too_many => {
+            WaveState::BetweenWaves(*until)
+        }
+        ReplayState::Running { phase: Phase::BetweenWaves { .. }, .. } => WaveState::Resumed,
         ReplayState::Paused { .. } => observed(WaveState::Paused),
         ReplayState::Finished { ending: Ending::Completed, .. } => passed,
         _ if columns.sent() + columns.sending == 0 => WaveState::NotSent,
@@ -170,9 +173,14 @@ pub fn share(mille: u64) -> String {
     if mille == 0 || mille >= 100 { format!("{}%", mille / 10) } else { format!("{}.{}%", mille / 10, mille % 10) }
 }
 
+/// Whether the canary after a resumption has not passed yet, and belongs to this wave.
+fn is_new_canary(view: &ReplayView, wave: u32) -> bool {
+    view.replay.resumed.is_some_and(|resumed| resumed.probing && resumed.wave == wave)
+}
+
 /// Returns the share of returned letters above which the replay pauses in a wave, per mille.
 pub fn stop_mille(view: &ReplayView, wave: u32) -> u64 {
-    let is_canary = wave == 0 || view.replay.resumed.is_some_and(|resumed| resumed.probing && resumed.wave == wave);
+    let is_canary = wave == 0 || is_new_canary(view, wave);
     u64::from(view.replay.plan.pause_share_pct_of(is_canary)) * 10
 }
 
@@ -202,8 +210,17 @@ pub fn pause_rule(view: &ReplayView) -> String {
     let returned = columns.returned.saturating_sub(before.map_or(0, |before| before.returned));
     match sent {
         0 => format!("{rule}."),
+        _ if is_new_canary(view, wave) => {
+            format!("{rule}; the new canary is at {} ({returned} of {sent}).", share(returned * 1000 / sent))
+        }
         _ => format!("{rule}; wave {} is at {} ({returned} of {sent}).", wave + 1, share(returned * 1000 / sent)),
     }
+}
+
+/// Returns what is sent: a wave, or the canary after a resumption.
+fn part_of(view: &ReplayView, wave: u32) -> String {
+    let canary = if is_new_canary(view, wave) { "the new canary, in " } else { "" };
+    format!("{canary}wave {}", wave + 1)
 }
 
 /// Returns the announcement for screen readers. It changes with waves and pauses, never with counts.
@@ -212,12 +229,15 @@ pub fn announcement(view: &ReplayView) -> String {
     let sums = format!("{} delivered, {} returned", total.delivered, total.returned);
     match &view.replay.state {
         ReplayState::Running { wave, phase: Phase::Sending } => {
-            format!("Sending wave {} of {}.", wave + 1, view.replay.plan.waves.len())
+            format!("Sending {} of {}.", part_of(view, *wave), view.replay.plan.waves.len())
         }
         ReplayState::Running { wave, phase: Phase::Observing { .. } } => {
-            format!("Wave {} is sent. Observing its letters.", wave + 1)
+            format!("Sent {}. Observing its letters.", part_of(view, *wave))
         }
-        ReplayState::Running { wave, phase: Phase::BetweenWaves { .. } } => format!("Wave {} passed.", wave + 1),
+        ReplayState::Running { wave, phase: Phase::BetweenWaves { .. } } => {
+            let did = if wave_state(view, *wave) == WaveState::Resumed { "is over" } else { "passed" };
+            format!("Wave {} {did}.", wave + 1)
+        }
         ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => {
             "The replay paused automatically.".to_string()
         }
@@ -228,38 +248,12 @@ pub fn announcement(view: &ReplayView) -> String {
     }
 }
 
-/// The number of sent letters over time, as observed by this page.
-#[derive(Clone, Debug, Default)]
-pub struct Rate(Vec<(Timestamp, u64)>);
-
-/// The period over which the rate is measured.
-const RATE_MS: i64 = 10_000;
-
-impl Rate {
-    /// Adds an observation: the number of letters sent by a time.
-    pub fn add(&mut self, at: Timestamp, sent: u64) {
-        if self.0.last().is_some_and(|(_, before)| *before > sent) {
-            self.0.clear();
-        }
-        self.0.push((at, sent));
-        let from = self.0.iter().rposition(|(then, _)| at.since(*then).as_ms() >= RATE_MS).unwrap_or(0);
-        self.0.drain(..from);
-    }
-
-    /// Returns letters per second, or `None` before the second observation.
-    pub fn per_s(&self) -> Option<u64> {
-        let ((from, before), (to, after)) = (self.0.first()?, self.0.last()?);
-        let ms = to.since(*from).as_ms();
-        (ms > 0).then(|| ((after - before) * 1000).div_ceil(ms.unsigned_abs()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::sample;
     use super::*;
     use domain::id::Actor;
-    use domain::replay::{Backlog, QueueCounts};
+    use domain::replay::{Backlog, QueueCounts, Resumed};
 
     fn ledger(delivered: u64, returned: u64, in_flight: u64, pending: u64) -> WaveLedger {
         WaveLedger { delivered, returned, in_flight, pending, ..WaveLedger::default() }
@@ -365,19 +359,12 @@ mod tests {
         view.replay.plan.canary_pause_share_pct = None;
         assert_eq!(pause_rule(&view), "Pauses when more than 50% of a wave returns; wave 1 is at 40% (2 of 5).");
         assert_eq!(progress(&view.total), "5 of 10 letters: 3 delivered, 2 returned, 0 in flight, 5 pending");
+        assert_eq!(announcement(&view), "Sending wave 1 of 2.");
+        view.replay.resumed = Some(Resumed { wave: 0, sent: 3, returned: 2, probing: true });
+        assert_eq!(announcement(&view), "Sending the new canary, in wave 1 of 2.");
+        assert!(pause_rule(&view).ends_with("the new canary is at 0% (0 of 2)."));
         view.replay.state = ReplayState::Finished { ending: Ending::Completed, at: Timestamp::from_ms(0) };
         assert_eq!(tab_title(&view), "Replay replay-1");
         assert_eq!(announcement(&view), "The replay finished: 3 delivered, 2 returned.");
-    }
-
-    #[test]
-    fn the_rate_covers_the_last_seconds() {
-        let mut rate = Rate::default();
-        assert_eq!(rate.per_s(), None);
-        for s in 0..30 {
-            rate.add(Timestamp::from_ms(s * 1000), if s < 10 { 0 } else { (s as u64 - 10) * 50 });
-        }
-        assert_eq!(rate.per_s(), Some(50));
-        assert!(rate.0.len() <= 12);
     }
 }

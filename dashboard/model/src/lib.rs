@@ -23,6 +23,7 @@ pub mod options;
 pub mod pause;
 pub mod pending;
 pub mod policy;
+pub mod rate;
 pub mod replays;
 pub mod reported;
 pub mod route;

@@ -36,7 +36,7 @@ pub fn tone(act: Act) -> words::Tone {
         }
         Act::DiscardBegun | Act::LettersDiscarded => words::Tone::Warn,
         Act::UndoBegun | Act::DiscardUndone | Act::GroupDiscarded => words::Tone::Quiet,
-        Act::ReplayApproved | Act::ReplayResumed | Act::WaveStarted => words::Tone::Info,
+        Act::ReplayApproved | Act::ReplayResumed | Act::WaveStarted | Act::CanaryStarted => words::Tone::Info,
         Act::GroupResolved | Act::ReplayFinished | Act::WaveSettled => words::Tone::Ok,
         Act::GroupOpened | Act::FixDeclared | Act::NoteChanged | Act::OwnerChanged | Act::LogsRequested => {
             words::Tone::Quiet

@@ -4,7 +4,7 @@ use domain::audit::Act;
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::reading::{EnvelopeKind, Replayability};
-use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason};
+use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, Resumed, SkipReason};
 use domain::role::{Permission, Role};
 use wire::NextStep;
 pub use wire::list::words::{category, class, classified};
@@ -140,8 +140,8 @@ pub fn skip(reason: SkipReason) -> &'static str {
     }
 }
 
-/// Returns the tone, shape and label of a replay's state.
-pub fn replay(state: &ReplayState, waves: usize) -> (Tone, &'static str, String) {
+/// Returns the tone, shape and label of the state of a replay, which may be `resumed`.
+pub fn replay(state: &ReplayState, waves: usize, resumed: Option<Resumed>) -> (Tone, &'static str, String) {
     match state {
         ReplayState::Running { wave, phase } => {
             let doing = match phase {
@@ -149,7 +149,9 @@ pub fn replay(state: &ReplayState, waves: usize) -> (Tone, &'static str, String)
                 Phase::Observing { .. } => "observing",
                 Phase::BetweenWaves { .. } => "waiting before the next wave",
             };
-            (Tone::Info, "◔", format!("Wave {} of {waves}, {doing}", wave + 1))
+            let is_canary = resumed.is_some_and(|resumed| resumed.probing && resumed.wave == *wave);
+            let part = if is_canary { "Canary of wave" } else { "Wave" };
+            (Tone::Info, "◔", format!("{part} {} of {waves}, {doing}", wave + 1))
         }
         ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => {
             (Tone::Danger, "■", "Paused automatically".to_string())
@@ -179,6 +181,7 @@ pub fn act(act: Act) -> &'static str {
         Act::ConditionWaived => "waived a condition",
         Act::ReplayApproved => "approved the replay",
         Act::WaveStarted => "started a wave",
+        Act::CanaryStarted => "sent a canary",
         Act::WaveSettled => "settled a wave",
         Act::ReplayPausedItself => "paused the replay automatically",
         Act::ReplayPaused => "paused the replay",
@@ -269,9 +272,13 @@ mod tests {
             by: Actor::new(by),
             at: Timestamp::from_ms(0),
         };
-        assert_eq!(replay(&paused("office"), 3), (Tone::Danger, "■", "Paused automatically".to_string()));
-        assert_eq!(replay(&paused("ana"), 3), (Tone::Warn, "◫", "Paused by ana".to_string()));
+        assert_eq!(replay(&paused("office"), 3, None), (Tone::Danger, "■", "Paused automatically".to_string()));
+        assert_eq!(replay(&paused("ana"), 3, None), (Tone::Warn, "◫", "Paused by ana".to_string()));
         let running = ReplayState::Running { wave: 1, phase: Phase::Sending };
-        assert_eq!(replay(&running, 3).2, "Wave 2 of 3, sending");
+        assert_eq!(replay(&running, 3, None).2, "Wave 2 of 3, sending");
+        let resumed = |wave, probing| Some(Resumed { wave, sent: 2, returned: 1, probing });
+        assert_eq!(replay(&running, 3, resumed(1, true)).2, "Canary of wave 2 of 3, sending");
+        assert_eq!(replay(&running, 3, resumed(1, false)).2, "Wave 2 of 3, sending");
+        assert_eq!(replay(&running, 3, resumed(0, true)).2, "Wave 2 of 3, sending");
     }
 }

@@ -17,8 +17,9 @@ use crate::keys::{self, key};
 use crate::page::download::Download;
 use crate::poll::{Live, Pace, Pulse};
 use crate::reactive::prelude::*;
-use dashboard_model::ledger::{self, Rate, announcement, pause_rule, progress, tab_title};
+use dashboard_model::ledger::{self, announcement, pause_rule, progress, tab_title};
 use dashboard_model::money::count;
+use dashboard_model::rate::Rate;
 use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::{Phase, ReplayState};
@@ -118,7 +119,8 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
 #[component]
 fn Head(view: Signal<ReplayView>, controls: Controls, pulse: Pulse) -> impl IntoView {
     let total = view.map(move |view| view.total.clone());
-    let look = view.map(move |view| words::replay(&view.replay.state, view.replay.plan.waves.len()));
+    let look =
+        view.map(move |view| words::replay(&view.replay.state, view.replay.plan.waves.len(), view.replay.resumed));
     let bar = Signal::derive(move || {
         let done = if view.with(|view| view.replay.is_finished()) { "ok" } else { "info" };
         total.with(|total| segments(total, done))

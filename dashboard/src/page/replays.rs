@@ -144,7 +144,7 @@ fn NoReplays() -> impl IntoView {
 
 fn cells(view: &ReplayView) -> impl IntoView + use<> {
     let (replay, plan) = (&view.replay, &view.replay.plan);
-    let (tone, shape, text) = words::replay(&replay.state, plan.waves.len());
+    let (tone, shape, text) = words::replay(&replay.state, plan.waves.len(), replay.resumed);
     let people = format!("planned by {}, approved by {}", plan.made_by, replay.approval.by);
     let outcomes = outcomes(&view.total);
     view! {

@@ -271,6 +271,37 @@ fn sendable(replay: &Replay, wave: u32, columns: &WaveLedger) -> u64 {
     }
 }
 
+/// What begins when a replay enters the phase `Sending`, with its number of letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// A wave.
+    Wave(u64),
+    /// The canary after a resumption: the first letters of what is left of its wave.
+    Canary(u64),
+    /// The other letters of the wave whose canary has passed.
+    Rest(u64),
+}
+
+/// Returns what begins when a replay enters the phase `Sending` of a wave, from its records before and after. Returns
+/// `None` for a further round of what began before.
+pub fn begun(before: &Replay, after: &Replay, wave: u32, columns: &WaveLedger) -> Option<Begun> {
+    let of_wave = |replay: &Replay| replay.resumed().filter(|resumed| resumed.wave == wave);
+    match of_wave(after) {
+        Some(resumed) if resumed.probing => {
+            (columns.sent() == resumed.sent).then(|| Begun::Canary(sendable(after, wave, columns)))
+        }
+        Some(_) => of_wave(before).is_some_and(|resumed| resumed.probing).then_some(Begun::Rest(columns.pending)),
+        None => (columns.sent() == 0).then_some(Begun::Wave(columns.pending)),
+    }
+}
+
+/// Returns the size of the canary with which a resumed replay goes on; 0 if no letter is left to send.
+pub fn next_canary(resumed: &Replay, ledger: &Ledger) -> u64 {
+    let waves = &resumed.plan().waves;
+    let left = (resumed.wave().unwrap_or(0)..waves.len() as u32).map(|wave| ledger.wave(wave).pending);
+    left.into_iter().find(|pending| *pending > 0).unwrap_or(0).min(waves.first().copied().unwrap_or(1))
+}
+
 /// Returns the pause if too many letters of a wave returned. Letters with a running window count as not returned, so
 /// the replay never pauses on a share that may still fall. A canary smaller than the minimum sample counts as a whole,
 /// because otherwise it would never count. After a resumption only letters sent since then count.

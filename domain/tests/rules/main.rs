@@ -17,6 +17,7 @@ mod plan_waves;
 mod policy_example;
 mod reader;
 mod replay_fixture;
+mod replay_resumed;
 mod replay_steps;
 mod replay_windows;
 mod sign_in;

@@ -13,7 +13,7 @@ use domain::gate::ONE_MACHINE;
 use domain::group::GroupState;
 use domain::id::{Actor, GroupId, ReplayId};
 use domain::person::{IdentityKind, Person};
-use domain::replay::{Approval, PauseReason, Replay, ReplayState, Waiver};
+use domain::replay::{Approval, PauseReason, Replay, ReplayState, Waiver, next_canary};
 use wire::{ApproveRequest, ResumeRequest};
 
 /// Approves the plan of a group, for which its gate must be open, and starts its replay. Sweeps write groups, too, so
@@ -144,7 +144,8 @@ async fn resume_once(
         Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.group.version) },
     ];
     writes.extend(by.waiver_records(&waivers));
-    let detail = said(&who, format!("{} letters remaining", total.pending));
+    let canary = next_canary(&resumed, &ledger);
+    let detail = said(&who, format!("{} letters remaining, starting with a canary of {canary}", total.pending));
     writes.push(by.record(Act::ReplayResumed, detail, Some(reason)));
     commit_once(office, writes).await?;
     office.nudge(id).await;

@@ -19,7 +19,7 @@ use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::limits::CLOCK_SKEW_MAX;
 use domain::metric::{Datum, REPLAYS_PAUSED};
-use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay, WaveLedger};
+use domain::replay::{Begun, Ending, Ledger, PauseReason, Phase, Replay, WaveLedger, begun};
 use domain::time::Timestamp;
 
 /// Enters a phase. Before a wave is sent the gate is judged again.
@@ -40,12 +40,9 @@ pub(super) async fn enter(
     let now = office.now();
     let columns = ledger.wave(wave);
     let waves = replay.plan().waves.len();
+    let entered = replay.entered(wave, phase, ledger);
     let record = match phase {
-        // A wave that is sent in several rounds starts once.
-        Phase::Sending if columns.sent() > 0 && replay.resumed().is_none() => None,
-        Phase::Sending => {
-            Some((Act::WaveStarted, format!("Wave {} of {waves}: {} letters", wave + 1, columns.pending)))
-        }
+        Phase::Sending => begun(replay, &entered, wave, &columns).map(|begun| started(begun, wave, waves, &columns)),
         Phase::BetweenWaves { .. } => Some((
             Act::WaveSettled,
             format!("Wave {} of {waves}: {} delivered, {} returned", wave + 1, columns.delivered, columns.returned),
@@ -60,7 +57,30 @@ pub(super) async fn enter(
         _ => None,
     };
     let transition = Transition { replay, group: &facts.group, now };
-    transition.commit(office, replay.entered(wave, phase, ledger), group, record).await
+    transition.commit(office, entered, group, record).await
+}
+
+/// Returns the record of a wave, or of the canary after a resumption, that begins.
+fn started(begun: Begun, wave: u32, waves: usize, columns: &WaveLedger) -> (Act, String) {
+    let number = wave + 1;
+    let wave = format!("wave {number} of {waves}");
+    match begun {
+        Begun::Wave(letters) => (Act::WaveStarted, format!("Wave {number} of {waves}: {}", letters_in_words(letters))),
+        Begun::Canary(letters) => {
+            let rest = match columns.pending.saturating_sub(letters) {
+                0 => String::new(),
+                n => format!("; its other {n} follow if the canary passes"),
+            };
+            (Act::CanaryStarted, format!("{} of {wave}{rest}", letters_in_words(letters)))
+        }
+        Begun::Rest(letters) => {
+            (Act::WaveStarted, format!("The canary passed; the rest of {wave}: {}", letters_in_words(letters)))
+        }
+    }
+}
+
+fn letters_in_words(n: u64) -> String {
+    if n == 1 { "1 letter".into() } else { format!("{n} letters") }
 }
 
 /// Writes a replay. Returns whether it still had this version.

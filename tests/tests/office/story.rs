@@ -1,5 +1,6 @@
 //! The whole story at the handlers: letters die, are grouped, fixed, approved, replayed, and delivered or returned.
 
+use domain::audit::Act;
 use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::group::GroupState;
@@ -59,6 +60,14 @@ async fn state_of(world: &World, group: &GroupId) -> GroupState {
     world.store.group(group).await.unwrap().unwrap().state
 }
 
+/// Returns what started, in order.
+async fn starts(world: &World, group: &GroupId) -> Vec<String> {
+    let audit = world.store.audit(group, None, 200).await.unwrap().items.into_iter().rev();
+    let started =
+        audit.filter(|record| matches!(record.act, Act::WaveStarted | Act::CanaryStarted | Act::ReplayResumed));
+    started.map(|record| record.detail).collect()
+}
+
 #[tokio::test]
 async fn a_right_fix_delivers_every_letter_and_resolves_the_group() {
     let (world, group) = world_with_letters(40).await;
@@ -99,6 +108,16 @@ async fn a_wrong_fix_pauses_the_replay_and_the_right_one_finishes_it() {
     act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
     let replay = world.run(&id, &everything_works, "v3").await;
     assert!(replay.is_finished());
+    // The canary of the new fix is called one, and each wave starts once.
+    assert_eq!(
+        starts(&world, &group).await,
+        [
+            "57 letters remaining, starting with a canary of 3",
+            "3 letters of wave 2 of 3; its other 12 follow if the canary passes",
+            "The canary passed; the rest of wave 2 of 3: 12 letters",
+            "Wave 3 of 3: 42 letters",
+        ]
+    );
     let returned = world.ledger(&id).await.total().returned;
     assert!(
         matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }),

@@ -131,6 +131,7 @@ async fn the_right_fix_resumes_it(fixture: &Fixture, otto: &Person, anna: &Perso
     anna.shows("replay-running").await;
     otto.shows("group-running").await;
     anna.sees_within("Finished", A_REPLAY).await;
+    anna.sees("letters remaining, starting with a canary of").await;
     anna.shows("replay-finished").await;
 }
 
@@ -149,6 +150,9 @@ async fn returned_letters_are_replayed(otto: &Person, anna: &Person) {
     approves(anna, back, None).await;
     otto.sees_within("No open letters since", A_REPLAY).await;
     otto.shows("group-resolved").await;
+    anna.clicks("link", "Replays").await;
+    anna.sees("1 earlier replay").await;
+    anna.shows("replays").await;
 }
 
 async fn a_regression_reopens_the_group(fixture: &Fixture, otto: &Person) {
