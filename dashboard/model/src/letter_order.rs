@@ -2,11 +2,13 @@
 
 use crate::money::count;
 use crate::sorted::sorted;
+use domain::money::Decimal;
 use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 use wire::LetterRow;
 
-/// The most letters that are loaded to sort them: as many as a request may name.
-pub const SORTED_MAX: usize = domain::limits::NAMED_LETTERS_MAX;
+/// The most letters that are loaded to sort them: 25 requests of the largest page.
+pub const SORTED_MAX: usize = 25 * domain::limits::PAGE_MAX;
 
 /// A column by which letters are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,40 +90,39 @@ impl LetterOrder {
         }
     }
 
-    /// Sorts letters. Those without a value come last in both directions. Amounts of different currencies are not
-    /// compared: each currency is a block of its own, the commonest first.
-    pub fn sort(self, rows: Vec<LetterRow>) -> Vec<LetterRow> {
+    /// Sorts letters, and returns the first `max` of them. Those without a value come last in both directions. Amounts of
+    /// different currencies are not compared: each currency is a block of its own, the commonest first.
+    pub fn first(self, rows: &[LetterRow], max: usize) -> Vec<LetterRow> {
         if self == Self::default() {
-            return rows;
+            return rows.iter().take(max).cloned().collect();
         }
         let falls = self.column.falls() != self.is_reversed;
-        // The currency of most letters comes first.
-        let mut counts = std::collections::BTreeMap::<String, usize>::new();
-        for block in rows.iter().filter_map(|row| value(self.column, row)).map(|(block, _)| block) {
+        let mut counts = BTreeMap::<&str, usize>::new();
+        let values: Vec<_> = rows.iter().map(|row| value(self.column, row)).collect();
+        for (block, _) in values.iter().flatten() {
             *counts.entry(block).or_default() += 1;
         }
-        let block = |block: &String| (Reverse(counts.get(block).copied()), block.clone());
-        sorted(rows, |a, b| {
-            let values = (value(self.column, a), value(self.column, b));
-            let by_value = match values {
-                (Some(a), Some(b)) => {
-                    block(&a.0).cmp(&block(&b.0)).then_with(|| if falls { b.1.cmp(&a.1) } else { a.1.cmp(&b.1) })
-                }
-                (a, b) => Reverse(a.is_some()).cmp(&Reverse(b.is_some())),
-            };
-            by_value.then_with(|| tie(a, b))
-        })
+        // Each letter's place in the order is computed once, not at each comparison.
+        let places = values.iter().zip(rows).map(|(value, row)| {
+            let (block, number) = value.unwrap_or_default();
+            (Reverse(counts.get(block).copied().filter(|_| value.is_some())), block, number, row)
+        });
+        let sorted = sorted(places.collect(), |a, b| {
+            let by_number = if falls { b.2.cmp(&a.2) } else { a.2.cmp(&b.2) };
+            a.0.cmp(&b.0).then(a.1.cmp(b.1)).then(by_number).then_with(|| tie(a.3, b.3))
+        });
+        sorted.into_iter().take(max).map(|place| place.3.clone()).collect()
     }
 }
 
 /// Returns a letter's value in a column, with the block that it belongs to.
-fn value(column: LetterColumn, row: &LetterRow) -> Option<(String, domain::money::Decimal)> {
-    let number = |n: i64| (String::new(), domain::money::Decimal::from(n));
+fn value(column: LetterColumn, row: &LetterRow) -> Option<(&str, Decimal)> {
+    let number = |n: i64| ("", Decimal::from(n));
     match column {
         LetterColumn::Sent => Some(number(row.sent_at.as_ms())),
         LetterColumn::Money => {
             let money = row.impact.money.as_ref()?;
-            Some((money.currency.as_str().to_string(), money.amount))
+            Some((money.currency.as_str(), money.amount))
         }
         LetterColumn::Failed => Some(number(row.died_at.as_ms())),
         LetterColumn::Loss => row.loss_at.filter(|_| row.state.kind().is_open()).map(|at| number(at.as_ms())),
@@ -156,7 +157,7 @@ mod tests {
     }
 
     fn sorted(word: &str, rows: &[LetterRow]) -> Vec<String> {
-        order(word).sort(rows.to_vec()).iter().map(|row| row.id.to_string()).collect()
+        order(word).first(rows, usize::MAX).iter().map(|row| row.id.to_string()).collect()
     }
 
     fn row(id: &str, money: Option<(i64, &str)>, loss_at: Option<i64>) -> LetterRow {
@@ -215,6 +216,8 @@ mod tests {
         ] {
             assert_eq!(sorted(word, &rows), ids, "{word}");
         }
+        let first = order("money").first(&rows, 2);
+        assert_eq!(first.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["more", "less"]);
         // The default order is the API's, whatever the rows say.
         assert_eq!(sorted("sent", &rows), ["yen", "none", "less", "more"]);
     }

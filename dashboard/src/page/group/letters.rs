@@ -98,11 +98,8 @@ fn Letters(
     // Sorted letters are loaded before they are shown, so that the page shows no more of them than a reader looks at.
     let shown_max = RwSignal::new(SHOWN_STEP);
     let shown = Memo::new(move |_| {
-        let mut shown = order.get().sort(rows.get());
-        if is_sorted() {
-            shown.truncate(shown_max.get());
-        }
-        shown
+        let max = if is_sorted() { shown_max.get() } else { usize::MAX };
+        rows.with(|rows| order.get().first(rows, max))
     });
     let keys = shown.map(move |rows| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
     let chosen = Chosen::new(keys);
