@@ -3,7 +3,7 @@
 use super::gate::letters;
 use super::money::count;
 use super::when::span;
-use super::words::Tone;
+use super::words::{Tone, is_new_canary, is_used_up};
 use domain::id::ReplayId;
 use domain::replay::{Ending, OutcomeKind, PauseReason, Phase, Plan, ReplayState, WaveLedger};
 use domain::time::{Span, Timestamp};
@@ -143,6 +143,7 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
         ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave > *at => {
             WaveState::Waiting
         }
+        ReplayState::Running { phase: Phase::Sending, .. } if is_used_up(view, wave) => passed,
         ReplayState::Running { phase: Phase::Sending, .. } => WaveState::Sending,
         ReplayState::Running { phase: Phase::Observing { until }, .. } => observed(WaveState::Observed(*until)),
         ReplayState::Running { phase: Phase::BetweenWaves { until }, .. } if !too_many => {
@@ -171,11 +172,6 @@ pub fn returned_mille(columns: &WaveLedger) -> Option<u64> {
 /// Formats a share in per mille: `3.4%`, `12%`.
 pub fn share(mille: u64) -> String {
     if mille == 0 || mille >= 100 { format!("{}%", mille / 10) } else { format!("{}.{}%", mille / 10, mille % 10) }
-}
-
-/// Whether the canary after a resumption has not passed yet, and belongs to this wave.
-fn is_new_canary(view: &ReplayView, wave: u32) -> bool {
-    view.replay.resumed.is_some_and(|resumed| resumed.probing && resumed.wave == wave)
 }
 
 /// Returns the share of returned letters above which the replay pauses in a wave, per mille.
@@ -228,6 +224,9 @@ pub fn announcement(view: &ReplayView) -> String {
     let total = &view.total;
     let sums = format!("{} delivered, {} returned", total.delivered, total.returned);
     match &view.replay.state {
+        ReplayState::Running { wave, phase: Phase::Sending } if is_used_up(view, *wave) => {
+            "Resuming with a canary.".to_string()
+        }
         ReplayState::Running { wave, phase: Phase::Sending } => {
             format!("Sending {} of {}.", part_of(view, *wave), view.replay.plan.waves.len())
         }
@@ -361,6 +360,9 @@ mod tests {
         assert_eq!(progress(&view.total), "5 of 10 letters: 3 delivered, 2 returned, 0 in flight, 5 pending");
         assert_eq!(announcement(&view), "Sending wave 1 of 2.");
         view.replay.resumed = Some(Resumed { wave: 0, sent: 3, returned: 2, probing: true });
+        assert_eq!(announcement(&view), "Resuming with a canary.");
+        assert_eq!(wave_state(&view, 0), WaveState::Passed);
+        view.ledger.0[0].pending = 3;
         assert_eq!(announcement(&view), "Sending the new canary, in wave 1 of 2.");
         assert!(pause_rule(&view).ends_with("the new canary is at 0% (0 of 2)."));
         view.replay.state = ReplayState::Finished { ending: Ending::Completed, at: Timestamp::from_ms(0) };

@@ -4,10 +4,10 @@ use domain::audit::Act;
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::reading::{EnvelopeKind, Replayability};
-use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, Resumed, SkipReason};
+use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason};
 use domain::role::{Permission, Role};
-use wire::NextStep;
 pub use wire::list::words::{category, class, classified};
+use wire::{NextStep, ReplayView};
 
 /// The urgency of a state. Only states that need action are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,17 +140,32 @@ pub fn skip(reason: SkipReason) -> &'static str {
     }
 }
 
-/// Returns the tone, shape and label of the state of a replay, which may be `resumed`.
-pub fn replay(state: &ReplayState, waves: usize, resumed: Option<Resumed>) -> (Tone, &'static str, String) {
-    match state {
+/// Whether the canary after a resumption has not passed yet, and belongs to this wave.
+pub(crate) fn is_new_canary(view: &ReplayView, wave: u32) -> bool {
+    view.replay.resumed.is_some_and(|resumed| resumed.probing && resumed.wave == wave)
+}
+
+/// Whether a replay was resumed in a wave that has no letter left for the canary.
+pub(crate) fn is_used_up(view: &ReplayView, wave: u32) -> bool {
+    let columns = view.ledger.wave(wave);
+    is_new_canary(view, wave) && columns.pending + columns.sending + columns.in_flight == 0
+}
+
+/// Returns the tone, shape and label of a replay's state.
+pub fn replay(view: &ReplayView) -> (Tone, &'static str, String) {
+    let waves = view.replay.plan.waves.len();
+    match &view.replay.state {
+        // It goes on with the canary in the next wave, which a moment later is the current one.
+        ReplayState::Running { wave, phase: Phase::Sending } if is_used_up(view, *wave) => {
+            (Tone::Info, "◔", "Resuming with a canary".to_string())
+        }
         ReplayState::Running { wave, phase } => {
             let doing = match phase {
                 Phase::Sending => "sending",
                 Phase::Observing { .. } => "observing",
                 Phase::BetweenWaves { .. } => "waiting before the next wave",
             };
-            let is_canary = resumed.is_some_and(|resumed| resumed.probing && resumed.wave == *wave);
-            let part = if is_canary { "Canary of wave" } else { "Wave" };
+            let part = if is_new_canary(view, *wave) { "Canary of wave" } else { "Wave" };
             (Tone::Info, "◔", format!("{part} {} of {waves}, {doing}", wave + 1))
         }
         ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => {
@@ -238,8 +253,9 @@ fn with_article(role: Role) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
     use domain::id::Actor;
-    use domain::replay::PauseReason;
+    use domain::replay::{PauseReason, Resumed, WaveLedger};
     use domain::time::Timestamp;
 
     #[test]
@@ -272,13 +288,24 @@ mod tests {
             by: Actor::new(by),
             at: Timestamp::from_ms(0),
         };
-        assert_eq!(replay(&paused("office"), 3, None), (Tone::Danger, "■", "Paused automatically".to_string()));
-        assert_eq!(replay(&paused("ana"), 3, None), (Tone::Warn, "◫", "Paused by ana".to_string()));
-        let running = ReplayState::Running { wave: 1, phase: Phase::Sending };
-        assert_eq!(replay(&running, 3, None).2, "Wave 2 of 3, sending");
+        let two = |pending| WaveLedger { delivered: 2, pending, ..WaveLedger::default() };
+        let of = |state: ReplayState, resumed: Option<Resumed>, pending| {
+            let mut view = sample::replay(state, &[two(0), two(pending), two(9)]);
+            view.replay.resumed = resumed;
+            replay(&view)
+        };
+        assert_eq!(of(paused("office"), None, 8), (Tone::Danger, "■", "Paused automatically".to_string()));
+        assert_eq!(of(paused("ana"), None, 8), (Tone::Warn, "◫", "Paused by ana".to_string()));
+        let running = || ReplayState::Running { wave: 1, phase: Phase::Sending };
         let resumed = |wave, probing| Some(Resumed { wave, sent: 2, returned: 1, probing });
-        assert_eq!(replay(&running, 3, resumed(1, true)).2, "Canary of wave 2 of 3, sending");
-        assert_eq!(replay(&running, 3, resumed(1, false)).2, "Wave 2 of 3, sending");
-        assert_eq!(replay(&running, 3, resumed(0, true)).2, "Wave 2 of 3, sending");
+        for (resumed, pending, label) in [
+            (None, 8, "Wave 2 of 3, sending"),
+            (resumed(1, true), 8, "Canary of wave 2 of 3, sending"),
+            (resumed(1, true), 0, "Resuming with a canary"),
+            (resumed(1, false), 8, "Wave 2 of 3, sending"),
+            (resumed(0, true), 8, "Wave 2 of 3, sending"),
+        ] {
+            assert_eq!(of(running(), resumed, pending).2, label);
+        }
     }
 }

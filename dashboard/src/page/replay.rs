@@ -119,8 +119,7 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
 #[component]
 fn Head(view: Signal<ReplayView>, controls: Controls, pulse: Pulse) -> impl IntoView {
     let total = view.map(move |view| view.total.clone());
-    let look =
-        view.map(move |view| words::replay(&view.replay.state, view.replay.plan.waves.len(), view.replay.resumed));
+    let look = view.map(words::replay);
     let bar = Signal::derive(move || {
         let done = if view.with(|view| view.replay.is_finished()) { "ok" } else { "info" };
         total.with(|total| segments(total, done))

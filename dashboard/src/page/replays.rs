@@ -7,7 +7,7 @@ use crate::nav::nav;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use dashboard_model::money::{count, count_signed};
+use dashboard_model::money::{count, counted};
 use dashboard_model::replays::{Entry, Show as Shown, entries, folded, unfinished};
 use dashboard_model::route::Route;
 use dashboard_model::words;
@@ -144,14 +144,14 @@ fn NoReplays() -> impl IntoView {
 
 fn cells(view: &ReplayView) -> impl IntoView + use<> {
     let (replay, plan) = (&view.replay, &view.replay.plan);
-    let (tone, shape, text) = words::replay(&replay.state, plan.waves.len(), replay.resumed);
+    let (tone, shape, text) = words::replay(view);
     let people = format!("planned by {}, approved by {}", plan.made_by, replay.approval.by);
     let outcomes = outcomes(&view.total);
     view! {
         <div class="replay-what">
             <a class="row-link" href=Route::replay(replay.id()).to_string()>{view.group_title.clone()}</a>
             <span class="row-sub">
-                <b>{plan.main_queue.name().to_string()}</b>" · "{count_signed(plan.letters.letters)}" letters · "
+                <b>{plan.main_queue.name().to_string()}</b>" · "{counted(plan.letters.letters.unsigned_abs(), "letter", "letters")}" · "
                 <MoneyText tally=plan.letters.clone() />
             </span>
         </div>

@@ -15,8 +15,7 @@ pub(in crate::page) fn Compact(controls: Controls) -> impl IntoView {
     let view = controls.view;
     let id = view.with_untracked(|view| view.replay.id().clone());
     let total = view.map(move |view| view.total.clone());
-    let look =
-        view.map(move |view| words::replay(&view.replay.state, view.replay.plan.waves.len(), view.replay.resumed));
+    let look = view.map(words::replay);
     let running = view.map(move |view| matches!(view.replay.state, ReplayState::Running { .. }));
     let href = format!("/replays/{id}");
     let sum = |kind: OutcomeKind| {
