@@ -47,7 +47,10 @@ impl From<GivenUp<Failure>> for Failure {
     /// Keeps the failure, and notes what stopped the retries for the stamp.
     fn from(given_up: GivenUp<Failure>) -> Self {
         let mut failure = given_up.error;
-        failure.context.stop = Some(given_up.stop);
+        // That the circuit refused the last attempt says more than that there was no time to wait for it.
+        if failure.context.stop != Some(Stop::CircuitOpen) {
+            failure.context.stop = Some(given_up.stop);
+        }
         failure
     }
 }
@@ -285,6 +288,18 @@ mod tests {
         };
         tokio::spawn(async move { paying.handle(&received).await }).await.unwrap().unwrap();
         assert_eq!(payments.usage().requests, 2);
+    }
+
+    /// Or the message would be neither held back nor stamped as what it is.
+    #[tokio::test]
+    async fn a_failure_of_an_open_circuit_says_so_whatever_ended_the_retries() {
+        let open = crate::breaker::BreakerPolicy { failures_max: 1, ..Default::default() };
+        let payments = Dependency::new("payments").with_breaker(open);
+        payments.begin().unwrap().finish(false);
+        let retry = Retry::new(RetryPolicy::default()).budget_of(&payments);
+        let given_up = retry.run(async || payments.call(async { Ok(()) }).await).await.unwrap_err();
+        assert_eq!(given_up.stop, Stop::TimeExhausted, "the circuit is open for longer");
+        assert_eq!(Failure::from(given_up).context.stop, Some(Stop::CircuitOpen));
     }
 
     #[tokio::test]
