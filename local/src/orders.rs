@@ -11,6 +11,7 @@ pub mod function;
 mod generate;
 mod ledger;
 mod order;
+mod paying;
 mod payments;
 mod pricing;
 mod service;
@@ -28,7 +29,8 @@ pub use state::{State, StateError};
 pub use version::{UnknownVersion, Version};
 
 use consumer::backoff::Backoff;
-use consumer::strategy::{Strategies, Strategy, Wait};
+use consumer::dependency::Dependency;
+use consumer::strategy::{Overload, Strategies, Strategy, Wait};
 use consumer::{Consumer, ConsumerConfig};
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
@@ -36,6 +38,7 @@ use domain::impact::Severity;
 use domain::policy::MessageTypeRule;
 use domain::time::{Span, Timestamp};
 use ledger::Ledger;
+use paying::{Payer, Paying};
 use payments::{PaymentClient, Payments};
 use queue::{EntryFailure, Queue, QueueError};
 use service::Service;
@@ -186,7 +189,9 @@ impl Orders {
         let patience = shared.config.payments_patience;
         let client = PaymentClient::new(address, patience).map_err(OrdersError::PaymentsClient)?;
 
-        let consumer = Consumer::new(consumer_config(&shared), queue, Arc::new(service(&shared, client)));
+        let paying = Paying::new(Payer::Service(client), patience, shared.config.now.clone());
+        let settings = consumer_config(&shared, paying.dependency());
+        let consumer = Consumer::new(settings, queue, Arc::new(service(&shared, paying)));
         let workers = vec![
             tokio::spawn(consumer.run(shutdown.clone())),
             tokio::spawn(keep_counters(shared.clone(), shutdown.clone())),
@@ -199,25 +204,28 @@ impl Orders {
     }
 }
 
-fn service(shared: &Arc<Shared>, payments: PaymentClient) -> Service {
+fn service(shared: &Arc<Shared>, paying: Paying) -> Service {
     let state = shared.clone();
-    Service { state: Arc::new(move || state.state()), now: shared.config.now.clone(), payments: Some(payments) }
+    Service { state: Arc::new(move || state.state()), now: shared.config.now.clone(), paying }
 }
 
-fn consumer_config(shared: &Arc<Shared>) -> ConsumerConfig {
+fn consumer_config(shared: &Arc<Shared>, payments: Dependency) -> ConsumerConfig {
     let version = shared.clone();
     let counters = shared.clone();
     let config = &shared.config;
-    let backoff = Backoff::new(config.backoff_base, BACKOFF_CAP);
+    let wait = Wait::Backoff(Backoff::new(config.backoff_base, BACKOFF_CAP));
+    // An order that may not be tried again now may be after a wait: its receives are few anyway.
+    let strategy = Strategy { wait, budget_exhausted: Overload::Wait, ..Strategy::default() };
     ConsumerConfig {
         concurrency: config.concurrency,
         wait: RECEIVE_WAIT,
-        strategies: Strategies::new(Strategy { wait: Wait::Backoff(backoff), ..Strategy::default() }),
+        strategies: Strategies::new(strategy),
         message_type: service::message_type,
         // The payment service pays an order once.
         idempotent: |_| true,
         idempotency_key: service::idempotency_key,
         receipts: config.receipts.clone(),
+        dependencies: vec![payments],
         now: config.now.clone(),
         on_outcome: Arc::new(move |_, outcome| counters.count(outcome)),
         ..ConsumerConfig::new(config.main.clone(), SERVICE, move || version.state().version.to_string())

@@ -3,19 +3,29 @@
 //! `SERVICE_VERSION` in the function's environment sets the version, so changing it is a deployment. With an unknown
 //! version the function does not start. The queue's own redrive policy then dead-letters its messages without a stamp.
 
+#[cfg(test)]
+mod tests;
+
+use super::paying::{Payer, Paying};
 use super::service::{Service, idempotency_key, message_type};
 use super::state::State;
 use super::version::Version;
 use super::{Kind, Mix, SERVICE, generate};
+use consumer::dynamodb::DynamoStore;
 use consumer::lambda::Batch;
+use consumer::once::{Once, OnceStore};
 use consumer::{Consumer, ConsumerConfig};
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use lambda::queue::SqsQueue;
 use lambda::{connect, function, settings};
 use queue::{EntryFailure, Outgoing, Queue, QueueError};
 use std::sync::Arc;
+
+/// How long one attempt to pay may take, and how long its key is leased. The work is the write of its record, so a function
+/// that dies at it blocks the order for no longer than that.
+const PATIENCE: Span = Span::from_secs(3);
 
 /// Handles events until the platform ends the process.
 pub async fn run() -> Result<(), function::Error> {
@@ -24,17 +34,27 @@ pub async fn run() -> Result<(), function::Error> {
     let main = QueueArn::new(settings::required("ORDERS_QUEUE")?);
     let receipts = settings::optional("ORDERS_RECEIPTS").map(QueueArn::new);
     let config = ConsumerConfig::new(main, SERVICE, move || version.to_string());
-    // It has no payment service and changes nothing, so handling an order twice does no harm.
-    let config = ConsumerConfig { message_type, idempotency_key, idempotent: |_| true, receipts, ..config };
-    let state = State { version, ..State::default() };
-    let service = Service { state: Arc::new(move || state.clone()), now: config.now.clone(), payments: None };
-    let queue = Arc::new(SqsQueue::new(&connect::from_env().await));
-    let consumer = Consumer::new(config, queue, Arc::new(service));
+    let connection = connect::from_env().await;
+    let payments = DynamoStore::with_config(&connection, settings::required("ORDERS_PAYMENTS")?);
+    let queue = Arc::new(SqsQueue::new(&connection));
+    let consumer = consumer(ConsumerConfig { receipts, ..config }, version, queue, Arc::new(payments));
     function::answer(|batch: Batch, _| {
         let consumer = consumer.clone();
         async move { Ok(consumer.handle_event(batch).await?) }
     })
     .await
+}
+
+/// The payment is what the store keeps for the order's key, so an order is paid once.
+fn consumer(config: ConsumerConfig, version: Version, queue: Arc<dyn Queue>, payments: Arc<dyn OnceStore>) -> Consumer {
+    let now = config.now.clone();
+    let clock = now.clone();
+    let payer = Payer::Kept(Once::new(payments, PATIENCE).with_clock(move || clock()));
+    let paying = Paying::new(payer, PATIENCE, now.clone());
+    let dependencies = vec![paying.dependency()];
+    let config = ConsumerConfig { message_type, idempotency_key, idempotent: |_| true, dependencies, ..config };
+    let state = State { version, ..State::default() };
+    Consumer::new(config, queue, Arc::new(Service { state: Arc::new(move || state.clone()), now, paying }))
 }
 
 /// Placing the orders failed.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 /// How long a key is kept. A letter may wait in an office for months before a replay sends it back.
-const KEPT: Span = Span::from_days(400);
+pub(super) const KEPT: Span = Span::from_days(400);
 /// Charges in one transaction, and so with one sync of the disk.
 const TOGETHER_MAX: usize = 64;
 /// Charges that wait for it at most; more wait for room.

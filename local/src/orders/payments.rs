@@ -6,7 +6,7 @@ use super::state::State;
 use axum::extract;
 use axum::routing::post;
 use axum::{Json, Router};
-use domain::money::{Decimal, Money};
+use domain::money::Money;
 use domain::time::Span;
 use reqwest::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -98,9 +98,8 @@ impl PaymentClient {
         Ok(Self { http, url: format!("http://{address}/charges"), patience })
     }
 
-    /// Charges `amount` for an order; pays it back for a refund.
-    pub(super) async fn charge(&self, order: &Order, amount: Decimal) -> Result<(), PaymentError> {
-        let money = Money { amount, currency: order.total.currency };
+    /// Charges money for an order; pays it back for a refund.
+    pub(super) async fn charge(&self, order: &Order, money: Money) -> Result<(), PaymentError> {
         let charge = Charge { key: order.idempotency_key(), order_id: order.order_id.clone(), money };
         let response = self.http.post(&self.url).json(&charge).send().await.map_err(|error| self.fault(error))?;
         match response.status() {

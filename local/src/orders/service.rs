@@ -2,7 +2,7 @@
 
 use super::deadline;
 use super::order::Order;
-use super::payments::{PaymentClient, PaymentError};
+use super::paying::Paying;
 use super::state::State;
 use super::version::Version;
 use super::{catalogue, pricing, tenant};
@@ -19,8 +19,7 @@ use std::sync::Arc;
 pub(super) struct Service {
     pub state: Arc<dyn Fn() -> State + Send + Sync>,
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    /// `None` without a payment service; then every order counts as paid.
-    pub payments: Option<PaymentClient>,
+    pub paying: Paying,
 }
 
 #[async_trait]
@@ -37,19 +36,7 @@ impl Service {
         tenant::check(&order.tenant).permanent(here!())?;
         deadline::check(order.deliver_by.as_deref(), (self.now)()).permanent(here!())?;
         let price = price(&order, &state, (self.now)()).at(here!())?;
-        self.pay(&order, price).await.at(here!())
-    }
-
-    async fn pay(&self, order: &Order, price: Decimal) -> Result<(), Failure> {
-        let Some(payments) = &self.payments else { return Ok(()) };
-        match payments.charge(order, price).await {
-            Ok(()) => Ok(()),
-            Err(PaymentError::Timeout(timeout)) => Err(timeout).transient(here!()),
-            Err(failed @ (PaymentError::Unreachable { .. } | PaymentError::Failed { .. })) => {
-                Err(failed).transient(here!())
-            }
-            Err(refused) => Err(refused).permanent(here!()),
-        }
+        self.paying.pay(&order, price).await.at(here!())
     }
 }
 

@@ -1,5 +1,7 @@
 //! The demo service on the embedded queue: each failure is real and carries a stamp.
 
+mod outage;
+
 use super::generate::generate;
 use super::{Kind, Mix, Orders, OrdersConfig, OrdersHandle, State, Version, message_type_rules};
 use crate::queue::{EmbeddedQueue, QueueSettings};
@@ -27,16 +29,20 @@ const LONG: Span = Span::from_secs(20);
 /// Patience for tests in which it hangs.
 const SHORT: Span = Span::from_ms(50);
 
-struct World {
-    queue: Arc<EmbeddedQueue>,
+pub(super) struct World {
+    pub queue: Arc<EmbeddedQueue>,
     clock: Arc<AtomicI64>,
     folder: TempDir,
-    main: QueueArn,
+    pub main: QueueArn,
     dlq: QueueArn,
 }
 
 impl World {
-    async fn new() -> Self {
+    pub async fn new() -> Self {
+        Self::with_receives(2).await
+    }
+
+    async fn with_receives(receives_max: u32) -> Self {
         let clock = Arc::new(AtomicI64::new(START_MS));
         let read = clock.clone();
         let now = Arc::new(move || Timestamp::from_ms(read.load(SeqCst)));
@@ -44,18 +50,22 @@ impl World {
         let arn = |name: &str| QueueArn::new(format!("arn:aws:sqs:eu-west-1:111122223333:{name}"));
         let (main, dlq) = (arn("orders"), arn("orders-dlq"));
         queue.create_queue(&dlq, QueueSettings::default()).await.unwrap();
-        queue.create_queue(&main, QueueSettings::default().dead_letters_to(&dlq, 2)).await.unwrap();
+        queue.create_queue(&main, QueueSettings::default().dead_letters_to(&dlq, receives_max)).await.unwrap();
         Self { queue, clock, folder: tempfile::tempdir().unwrap(), main, dlq }
     }
 
     fn config(&self) -> OrdersConfig {
-        let clock = self.clock.clone();
         OrdersConfig {
             orders_per_s: 0,
             payments_patience: LONG,
-            now: Arc::new(move || Timestamp::from_ms(clock.load(SeqCst))),
+            now: self.now(),
             ..OrdersConfig::new(self.main.clone(), self.dlq.clone(), self.state_file())
         }
+    }
+
+    pub fn now(&self) -> Arc<dyn Fn() -> Timestamp + Send + Sync> {
+        let clock = self.clock.clone();
+        Arc::new(move || Timestamp::from_ms(clock.load(SeqCst)))
     }
 
     fn state_file(&self) -> std::path::PathBuf {
@@ -71,12 +81,12 @@ impl World {
         Orders::start(self.queue.clone(), config).await.unwrap()
     }
 
-    fn pass(&self, span: Span) {
+    pub fn pass(&self, span: Span) {
         self.clock.fetch_add(span.as_ms(), SeqCst);
         self.queue.clock_moved();
     }
 
-    async fn readings(&self) -> Vec<(Stamp, Reading)> {
+    pub async fn readings(&self) -> Vec<(Stamp, Reading)> {
         let policy = Policy { message_types: message_type_rules(), ..Policy::default() };
         let dead = self.queue.peek(&self.dlq, 1_000).await.unwrap();
         let read_one = |dead: crate::queue::Peeked| {
@@ -97,7 +107,7 @@ impl World {
     }
 }
 
-async fn soon<T>(what: impl Future<Output = T>) -> T {
+pub(super) async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), what).await.expect("this should not take 60 s")
 }
 

@@ -1,4 +1,5 @@
-//! `kill -9` of the demo service at random moments: each order is paid exactly once.
+//! `kill -9` of the demo service at random moments, also while its payment service is down and the circuit opens: each
+//! order is paid exactly once.
 
 use harness::samples::Chance;
 use rusqlite::Connection;
@@ -14,24 +15,45 @@ const ORDERS: u64 = 1_000;
 const KILLS: u64 = 6;
 /// The most orders that a life handles before it is killed: half of what would leave nothing for the last one.
 const HANDLED_MAX: usize = 80;
+/// The most orders that a life sends back in an outage before it is killed: less than what ends the outage.
+const RETRIED_MAX: usize = 25;
 /// The deadline for one life of the service.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-fn start(folder: &Path) -> Child {
+/// One life of the service.
+#[derive(Clone, Copy)]
+enum Life {
+    /// Ends after so many handled orders.
+    Handles(u64),
+    /// Begins with an outage of the payment service, and ends in it after so many retried orders.
+    InOutage(u64),
+    /// Begins with an outage, and is not ended.
+    Last,
+}
+
+fn start(folder: &Path, life: Life) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_test-helper"));
     command.arg("orders").arg(folder).arg(ORDERS.to_string());
+    if !matches!(life, Life::Handles(_)) {
+        command.arg("outage");
+    }
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the helper starts")
 }
 
-/// Runs the service until it has handled so many orders, by its own count, and kills it. Returns whether it was done.
-fn run(folder: &Path, handled_max: u64) -> bool {
-    let mut child = start(folder);
+/// Runs the service until the end of its life, by its own counts, and kills it. Returns whether it was done.
+fn run(folder: &Path, life: Life) -> bool {
+    let mut child = start(folder, life);
+    let (counted, count_max) = match life {
+        Life::Handles(max) => ("handled ", max),
+        Life::InOutage(max) => ("retried ", max),
+        Life::Last => ("handled ", u64::MAX),
+    };
     let lines = BufReader::new(child.stdout.take().expect("its output")).lines();
     let (mut from, mut is_done) = (None, false);
     for line in lines.map_while(Result::ok) {
         is_done |= line == "done";
-        let Some(handled) = line.strip_prefix("handled ").and_then(|n| n.parse::<u64>().ok()) else { continue };
-        if handled - *from.get_or_insert(handled) >= handled_max {
+        let Some(count) = line.strip_prefix(counted).and_then(|n| n.parse::<u64>().ok()) else { continue };
+        if count - *from.get_or_insert(count) >= count_max {
             child.kill().expect("a running process");
         }
     }
@@ -55,10 +77,13 @@ async fn a_killed_service_pays_each_order_once() {
     let mut chance = Chance(seed);
     let mut lives = Vec::new();
     for n in 0..=KILLS {
-        // The last life is not ended.
-        let handled_max = if n < KILLS { 1 + chance.below(HANDLED_MAX) as u64 } else { u64::MAX };
+        let life = match n {
+            KILLS => Life::Last,
+            _ if n % 2 == 0 => Life::Handles(1 + chance.below(HANDLED_MAX) as u64),
+            _ => Life::InOutage(chance.below(RETRIED_MAX) as u64),
+        };
         let path = folder.path().to_owned();
-        let life = tokio::task::spawn_blocking(move || run(&path, handled_max));
+        let life = tokio::task::spawn_blocking(move || run(&path, life));
         lives.push(tokio::time::timeout(DEADLINE, life).await.expect("a life within its deadline").expect("no panic"));
     }
     assert_eq!(lives.iter().filter(|is_done| !**is_done).count() as u64, KILLS, "each was killed at work: {lives:?}");

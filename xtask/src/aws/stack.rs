@@ -18,6 +18,8 @@ pub const PEOPLE: &[(&str, &str)] = &[("vera", "viewer"), ("otto", "operator"), 
 pub const PASSWORD: &str = "correct-Horse-9-battery";
 /// The orders' ARN: a local endpoint has one account and one region.
 pub const ORDERS: &str = "arn:aws:sqs:us-east-1:000000000000:orders";
+/// The table of their payments.
+const PAYMENTS: &str = "orders-payments";
 /// The function that consumes them.
 const CONSUMER: &str = "arn:aws:lambda:us-east-1:000000000000:function:orders";
 /// Short, for trying it out: the gate opens after seconds, and a replay takes less than a minute.
@@ -123,7 +125,8 @@ fn built(paths: &Paths, stack: &str) -> PathBuf {
 pub fn deploy_version(paths: &Paths, endpoint: &Endpoint, version: &str) -> Outcome<()> {
     let stack = Stack::find(paths, endpoint)?;
     let receipts = &stack.receipts;
-    let variables = format!("Variables={{SERVICE_VERSION={version},ORDERS_QUEUE={ORDERS},ORDERS_RECEIPTS={receipts}}}");
+    let own = format!("ORDERS_QUEUE={ORDERS},ORDERS_PAYMENTS={PAYMENTS},ORDERS_RECEIPTS={receipts}");
+    let variables = format!("Variables={{SERVICE_VERSION={version},{own}}}");
     let update = ["lambda", "update-function-configuration", "--function-name", "orders", "--environment", &variables];
     stack.ask(&update)?;
     stack.ask(&["lambda", "wait", "function-updated", "--function-name", "orders"])?;
