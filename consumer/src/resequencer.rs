@@ -3,6 +3,12 @@
 //! SQS keeps order on FIFO queues only. Where a producer numbers its messages per key, a consumer of a standard queue
 //! holds back what came too early, until the gap closes or has waited for long enough. ("Resequencer", Hohpe and Woolf,
 //! "Enterprise Integration Patterns".)
+//!
+//! [`Resequencer`] is the pure rule; [`Turns`] lets handlers wait by it.
+
+mod turns;
+
+pub use turns::{Turn, Turns};
 
 use domain::time::{Span, Timestamp};
 use std::collections::BTreeMap;
