@@ -123,6 +123,6 @@ pub use run::Consumer;
 pub use stamp::StampContext;
 
 /// Compiles and runs the examples of the README, which need these features.
-#[cfg(all(doctest, feature = "lambda", feature = "postgres", feature = "sqs"))]
+#[cfg(all(doctest, feature = "lambda", feature = "postgres", feature = "sqs", feature = "tower"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -9,6 +9,7 @@ mod functions;
 mod glossary;
 mod layers;
 mod mask;
+mod packages;
 mod shape;
 mod source;
 mod unwraps;
@@ -87,12 +88,17 @@ pub fn check(paths: &Paths) -> Outcome<()> {
         println!("    {}", entry_points::INSTEAD);
         broken += 1;
     }
+    for (file, finding) in packages::find(&sources) {
+        println!("{file}:{}: {}: {}", finding.line, packages::NAME, finding.what);
+        println!("    {}", packages::INSTEAD);
+        broken += 1;
+    }
     if broken > 0 {
         return Err(Failure::new(format!(
             "{broken} places break the rules of this repository; each has its remedy above."
         )));
     }
-    say::note(&format!("{} rules hold in {} files", rules().count() + 2, sources.len()));
+    say::note(&format!("{} rules hold in {} files", rules().count() + 3, sources.len()));
     Ok(())
 }
 
