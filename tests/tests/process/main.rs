@@ -5,5 +5,6 @@ mod folder;
 mod kill;
 mod links;
 mod log;
+mod outage;
 mod paid;
 mod policy;
