@@ -153,7 +153,8 @@ impl Dependency {
     /// Calls the dependency, if its circuit is not open, within the time limit.
     ///
     /// Counts the request for the budget and the result for the circuit: transient and unknown failures and timeouts
-    /// are failures of the dependency; a permanent failure is an answer. A future that is dropped counts as neither, unless
+    /// are failures of the dependency; a permanent failure is an answer, and so is one that
+    /// [says so](Failure::as_answer). A future that is dropped counts as neither, unless
     /// it had lasted half of the time limit: a handler that is cancelled at its own limit waited for a dependency that
     /// hangs.
     ///
@@ -266,9 +267,9 @@ impl Drop for CallGuard {
     }
 }
 
-/// A permanent failure is an answer: the dependency is alive, and the request is wrong.
+/// A permanent failure is an answer: the dependency is alive, and the request is wrong. Others can be, too.
 fn answered<T>(result: &Result<T, Failure>) -> bool {
-    result.as_ref().err().is_none_or(|failure| failure.class == Class::Permanent)
+    result.as_ref().err().is_none_or(|failure| failure.class == Class::Permanent || failure.context.is_answer)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

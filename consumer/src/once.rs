@@ -271,7 +271,7 @@ impl Once {
 
 fn in_progress(key: &str, left: Span) -> Failure {
     let text = format!("the work for key {key} is in progress elsewhere for at most another {} ms", left.as_ms());
-    Failure::transient("consumer::once::InProgress", text).with_retry_after(left.max(Span::ZERO))
+    Failure::transient("consumer::once::InProgress", text).with_retry_after(left.max(Span::ZERO)).as_answer()
 }
 
 fn unanswered(error: StoreError) -> Failure {
