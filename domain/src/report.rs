@@ -9,14 +9,15 @@
 
 pub mod batch_response;
 pub mod clues;
+pub mod json;
 pub mod judge;
 mod part;
 pub mod powertools;
 
 use crate::id::{MessageId, QueueArn};
-use crate::limits::TIME_MS_MAX;
+use crate::limits::{RETENTION_MAX, TIME_MS_MAX};
 use crate::time::Timestamp;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use clues::Clue;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,11 @@ pub const REPORT_BYTES_MAX: usize = 64 * 1024;
 pub const TEXTS_FOR_MESSAGES_MAX: usize = 100;
 /// The longest text of an error in a report of more messages, bytes: enough to tell causes apart.
 const HEAD_BYTES_MAX: usize = 300;
+/// The longest name in a report of more messages, bytes: an ARN of a function up to its name has 115 at most.
+const SHORT_NAME_BYTES_MAX: usize = 160;
+/// The longest time that an invocation can have taken, milliseconds: no message waits longer on a queue. A number of more
+/// than 53 bits would be read by no page.
+pub const DURATION_MS_MAX: u64 = RETENTION_MAX.as_ms().cast_unsigned();
 /// The maximum number of log lines in a report: a stack trace and what led to it.
 pub const LOG_LINES_MAX: usize = 20;
 /// The maximum number of separate errors in a report: the largest batch of a FIFO queue, and the usual one of others.
@@ -72,6 +78,7 @@ pub struct Report {
     pub cold: Option<bool>,
     /// How long the invocation ran, milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(max = DURATION_MS_MAX)))]
     pub duration_ms: Option<u64>,
     /// The memory that the function may use, MB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,6 +116,54 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub parts: Option<u16>,
+}
+
+/// Why a text is no report. Contains nothing of the text, which may be a letter that was sent to the wrong queue.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotReport {
+    /// It is too large.
+    #[error("it has {0} bytes, and a report has {REPORT_BYTES_MAX} at most")]
+    TooLarge(usize),
+    /// It is not JSON, or a required field is missing or has another type.
+    #[error("{what} at line {line}, column {column}")]
+    Json {
+        /// What is wrong.
+        what: String,
+        /// Where, from 1.
+        line: usize,
+        /// Where, from 1.
+        column: usize,
+    },
+    /// `v` is 0.
+    #[error("`v` is 0; the first version is 1")]
+    Version,
+    /// `request_id` is empty.
+    #[error("`request_id` is empty")]
+    NoRequest,
+    /// `failed_at` is out of range.
+    #[error("`failed_at` is not a time in milliseconds between the years 1970 and 9999")]
+    Time,
+}
+
+impl NotReport {
+    fn of_json(error: &serde_json::Error) -> Self {
+        let text = error.to_string();
+        let what = match error.classify() {
+            serde_json::error::Category::Data if text.starts_with("missing field") => {
+                text.split(" at line ").next().unwrap_or_default().into()
+            }
+            serde_json::error::Category::Data => "a field has another type or value than its schema says".into(),
+            _ => "it is not JSON".into(),
+        };
+        Self::Json { what, line: error.line(), column: error.column() }
+    }
+}
+
+/// Whether a queue's name has the form of an ARN. Reports are kept under it.
+fn is_arn(queue: &QueueArn) -> bool {
+    let parts: Vec<&str> = queue.as_str().split(':').collect();
+    let is_plain = queue.as_str().bytes().all(|byte| byte.is_ascii_graphic());
+    matches!(parts.as_slice(), ["arn", _, "sqs", _, _, name] if is_plain && !name.is_empty())
 }
 
 /// How an invocation ended.
@@ -215,17 +270,32 @@ impl Report {
         }
     }
 
-    /// Parses a report, and cuts what is longer than this code would write. Ignores unknown fields of later versions, and
-    /// messages and a queue without a name. Returns `None` for any other text, for more than [`REPORT_BYTES_MAX`], and for
-    /// a time of failure outside of the years 1970 to 9999.
+    /// Parses a report; see [`Report::try_parse`].
     pub fn parse(text: &str) -> Option<Self> {
-        (text.len() <= REPORT_BYTES_MAX && text.trim_start().starts_with('{')).then_some(())?;
-        let mut report: Self = serde_json::from_str(text).ok()?;
+        Self::try_parse(text).ok()
+    }
+
+    /// Parses a report, cuts what is longer than this code would write, and leaves out what cannot be: messages without an
+    /// id, a queue that is no ARN of SQS, and a duration that no queue waits for. Ignores unknown fields of later versions.
+    pub fn try_parse(text: &str) -> Result<Self, NotReport> {
+        if text.len() > REPORT_BYTES_MAX {
+            return Err(NotReport::TooLarge(text.len()));
+        }
+        let mut report: Self = serde_json::from_str(text).map_err(|error| NotReport::of_json(&error))?;
+        if report.v == 0 {
+            return Err(NotReport::Version);
+        }
+        if report.request_id.is_empty() {
+            return Err(NotReport::NoRequest);
+        }
+        if !(0..=TIME_MS_MAX).contains(&report.failed_at.as_ms()) {
+            return Err(NotReport::Time);
+        }
         // No store has a record without a name.
         report.messages.retain(|message| !message.id.as_str().is_empty());
-        report.queue.take_if(|queue| queue.as_str().is_empty());
-        let is_dated = (0..=TIME_MS_MAX).contains(&report.failed_at.as_ms());
-        (report.v >= 1 && !report.request_id.is_empty() && is_dated).then(|| report.bounded().without_repeated_texts())
+        report.queue.take_if(|queue| !is_arn(queue));
+        report.duration_ms = report.duration_ms.filter(|ms| *ms <= DURATION_MS_MAX);
+        Ok(report.bounded().without_repeated_texts())
     }
 
     /// Each message keeps what its report says. A report of many messages keeps no stack traces and log lines, and the head
@@ -233,6 +303,7 @@ impl Report {
     fn without_repeated_texts(mut self) -> Self {
         if self.messages.len() > TEXTS_FOR_MESSAGES_MAX {
             self.logs.clear();
+            self.cut_names(SHORT_NAME_BYTES_MAX);
             for error in self.error.iter_mut().chain(&mut self.errors) {
                 error.stack = None;
                 if let Some(message) = &mut error.message {

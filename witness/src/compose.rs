@@ -37,7 +37,7 @@ pub fn compose(mut report: Report, batch: &Batch<'_>, ending: &Ending, lines: &[
     report.messages = batch.messages().collect();
     match ending {
         Ending::Response(response) => match batch_response::read(response, &batch.ids().collect()) {
-            BatchResponse::AllSucceeded => return None,
+            BatchResponse::AllSucceeded | BatchResponse::Unreadable => return None,
             BatchResponse::Failed(failed) => partial(&mut report, batch, &failed, lines),
             BatchResponse::Invalid(invalid) => {
                 report.kind = ReportKind::Partial;
@@ -194,7 +194,8 @@ pub fn succeeded(batch: &Batch<'_>, response: &[u8]) -> Vec<ReportedMessage> {
             let failed: BTreeSet<&str> = failed.iter().map(MessageId::as_str).collect();
             batch.messages().filter(|message| !failed.contains(message.id.as_str())).collect()
         }
-        BatchResponse::Invalid(_) => Vec::new(),
+        // A receipt is for a message that is known to have succeeded.
+        BatchResponse::Invalid(_) | BatchResponse::Unreadable => Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The error that a runtime posts to `/error`, in the spellings of the managed runtimes.
 
-use domain::report::ReportedError;
+use domain::report::{ReportedError, json};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ const CAUSES_MAX: usize = 10;
 
 /// Reads the body of `/error` and the header `Lambda-Runtime-Function-Error-Type`.
 pub fn read(body: &[u8], header: Option<&str>) -> ReportedError {
-    let posted: Posted = serde_json::from_slice(body).unwrap_or_default();
+    let posted: Posted = json::parse(body).unwrap_or_default();
     // Custom runtimes may post any text.
     let raw = || Some(String::from_utf8_lossy(body).trim().to_owned()).filter(|text| !text.is_empty());
     let is_empty = posted.error_type.is_none() && posted.error_message.is_none();
@@ -140,6 +140,9 @@ mod tests {
     #[test]
     fn whatever_else_a_runtime_posts() {
         check("", (Some("Header.Type"), None, None));
+        let half =
+            r#"{"errorType":"Declined","errorMessage":"order \ud83d","trace":["Declined: order \ud83d","  at f"]}"#;
+        check(half, (Some("Declined"), Some("order \u{fffd}"), Some("Declined: order \u{fffd}\n  at f")));
         check("out of paper", (Some("Header.Type"), Some("out of paper"), None));
         check("{\"errorMessage\": 7}", (Some("Header.Type"), Some("7"), None));
         check("{\"errorType\": \"E\", \"stackTrace\": []}", (Some("E"), None, None));

@@ -1,8 +1,9 @@
 //! What a function returned for its batch, as an event source mapping with `ReportBatchItemFailures` reads it.
 //!
 //! The rules are Lambda's (Lambda developer guide, "Implementing partial batch responses"): nothing or an empty list is
-//! a success of the whole batch; a list that Lambda cannot read is a failure of the whole batch.
+//! a success of the whole batch; a list that Lambda cannot read, and text that is no JSON, are a failure of the whole batch.
 
+use super::json;
 use crate::id::MessageId;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -17,6 +18,9 @@ pub enum BatchResponse {
     Failed(Vec<MessageId>),
     /// A list that Lambda cannot read: it retries the whole batch.
     Invalid(Invalid),
+    /// No JSON, and not about single messages. The whole batch failed if its mapping has `ReportBatchItemFailures`, and
+    /// succeeded if it does not: nothing is known.
+    Unreadable,
 }
 
 /// What is wrong with a list of failed messages.
@@ -31,14 +35,29 @@ pub enum Invalid {
     /// The member is not a list.
     #[error("batchItemFailures is not a list: Lambda retries the whole batch")]
     NotAList,
+    /// The response has the member, but is no JSON.
+    #[error(
+        "the response with batchItemFailures is no JSON, for example because it contains NaN: Lambda retries the whole batch"
+    )]
+    NotJson,
 }
 
-/// Reads the response for a batch with these messages. Text that is no JSON object says nothing about single messages:
-/// without `ReportBatchItemFailures` a function may return what it likes.
+/// The member that lists failed messages.
+const MEMBER: &str = "batchItemFailures";
+
+/// Reads the response for a batch with these messages. JSON that is no object says nothing about single messages: without
+/// `ReportBatchItemFailures` a function may return what it likes.
 pub fn read(response: &[u8], batch: &BTreeSet<&str>) -> BatchResponse {
-    // Most functions return `null` or a few bytes; only this name makes a response worth parsing.
-    let Ok(Value::Object(response)) = serde_json::from_slice(response) else { return BatchResponse::AllSucceeded };
-    let failures = match response.get("batchItemFailures") {
+    let response = match json::parse(response) {
+        Some(Value::Object(response)) => response,
+        Some(_) => return BatchResponse::AllSucceeded,
+        None if response.trim_ascii().is_empty() => return BatchResponse::AllSucceeded,
+        None if response.windows(MEMBER.len()).any(|part| part == MEMBER.as_bytes()) => {
+            return BatchResponse::Invalid(Invalid::NotJson);
+        }
+        None => return BatchResponse::Unreadable,
+    };
+    let failures = match response.get(MEMBER) {
         None | Some(Value::Null) => return BatchResponse::AllSucceeded,
         Some(Value::Array(failures)) => failures,
         Some(_) => return BatchResponse::Invalid(Invalid::NotAList),
@@ -86,5 +105,12 @@ mod tests {
         let unknown = r#"{"batchItemFailures":[{"itemIdentifier":"a"},{"itemIdentifier":"c"}]}"#;
         check(unknown, BatchResponse::Invalid(Invalid::UnknownMessage));
         check(r#"{"batchItemFailures":"a"}"#, BatchResponse::Invalid(Invalid::NotAList));
+        // Half an emoji, as Node writes it.
+        check(r#"{"note":"order \ud83d","batchItemFailures":[{"itemIdentifier":"b"}]}"#, failed(&["b"]));
+        let not_json = r#"{"batchItemFailures":[{"itemIdentifier":"b"}],"mean_ms":NaN}"#;
+        check(not_json, BatchResponse::Invalid(Invalid::NotJson));
+        for unreadable in ["OK", "{\"mean_ms\":NaN}", "{\"a\":1e999}", "{", "\u{feff}null"] {
+            check(unreadable, BatchResponse::Unreadable);
+        }
     }
 }

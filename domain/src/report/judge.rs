@@ -94,7 +94,14 @@ pub fn judge<'a>(
 /// Returns the newest report of each invocation that failed this message, without those that were withdrawn.
 fn newest_of_each<'a>(message: &MessageId, reports: &[&'a Report]) -> Vec<(&'a Report, &'a ReportedMessage)> {
     let mut newest: BTreeMap<&str, (&Report, &ReportedMessage)> = BTreeMap::new();
-    let age = |report: &Report| (report.failed_at, report.kind == ReportKind::Withdrawn);
+    // Of the same millisecond: a timeout is reported before its time, and withdrawn if the function answers after all; an
+    // answer that returns the message as failed comes with that withdrawal.
+    let place = |kind| match kind {
+        ReportKind::Timeout => 0,
+        ReportKind::Withdrawn => 1,
+        _ => 2,
+    };
+    let age = |report: &Report| (report.failed_at, place(report.kind));
     for report in reports {
         // The parts of a report list different messages.
         let Some(named) = report.messages.iter().find(|named| named.id == *message) else { continue };

@@ -148,6 +148,16 @@ fn a_withdrawn_invocation_does_not_count() {
     assert_eq!(shown(judge(&"a".into(), &[&withdrawn, &failed], |_| false)), "nothing");
     let judged = judge(&"a".into(), &[&failed_again, &withdrawn, &failed], |_| false);
     assert_eq!(judged.map(|judged| judged.report.kind), Some(ReportKind::Error));
+    // All in one millisecond: a timeout, its withdrawal, and an answer that returns the message as failed.
+    let at_once = |kind| Report { kind, failed_at: later(2), ..failed.clone() };
+    let [timeout, withdrawn, partial] = [ReportKind::Timeout, ReportKind::Withdrawn, ReportKind::Partial].map(at_once);
+    for given in [[&timeout, &withdrawn], [&withdrawn, &timeout]] {
+        assert_eq!(shown(judge(&"a".into(), &given, |_| false)), "nothing");
+    }
+    for given in [[&timeout, &withdrawn, &partial], [&partial, &withdrawn, &timeout]] {
+        let judged = judge(&"a".into(), &given, |_| false);
+        assert_eq!(judged.map(|judged| judged.report.kind), Some(ReportKind::Partial));
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{ERRORS_MAX, LOG_LINES_MAX, REPORT_BYTES_MAX, Report, ReportedError, ReportedMessage};
 use crate::id::{MessageId, QueueArn};
-use crate::text::{head, tail};
+use crate::text::{head, is_hidden, tail};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -83,12 +83,16 @@ impl Report {
         least
     }
 
+    /// Cuts the names of the function and of where it ran.
+    pub(super) fn cut_names(&mut self, bytes: usize) {
+        cut_name(&mut self.function, bytes);
+        let names = [&mut self.version, &mut self.instance, &mut self.log_group, &mut self.reporter];
+        names.into_iter().flatten().for_each(|name| cut_name(name, bytes));
+    }
+
     fn cut(&mut self, divisor: usize) {
-        cut_head(&mut self.request_id, REQUEST_BYTES_MAX);
-        cut_head(&mut self.function, NAME_BYTES_MAX);
-        for name in [&mut self.version, &mut self.instance, &mut self.log_group, &mut self.reporter] {
-            *name = name.take().map(|text| head(&text, NAME_BYTES_MAX).to_string());
-        }
+        cut_name(&mut self.request_id, REQUEST_BYTES_MAX);
+        self.cut_names(NAME_BYTES_MAX);
         self.queue = self.queue.take().map(|arn| QueueArn::new(head(arn.as_str(), NAME_BYTES_MAX)));
         self.errors.truncate(ERRORS_MAX);
         // The errors of single messages share what one error may take.
@@ -106,7 +110,10 @@ impl Report {
 impl ReportedError {
     fn cut(self, divisor: usize) -> Self {
         Self {
-            error_type: self.error_type.map(|text| head(&text, NAME_BYTES_MAX / divisor.min(4)).to_string()),
+            error_type: self.error_type.map(|mut text| {
+                cut_name(&mut text, NAME_BYTES_MAX / divisor.min(4));
+                text
+            }),
             message: self.message.map(|text| head(&text, MESSAGE_BYTES_MAX / divisor).to_string()),
             stack: self.stack.map(|text| middle_cut(&text, STACK_BYTES_MAX / divisor)),
         }
@@ -123,8 +130,12 @@ impl ReportedMessage {
     }
 }
 
-fn cut_head(text: &mut String, bytes: usize) {
+/// A name stands in titles, alerts and logs: it has one line, and nothing that changes what stands around it.
+fn cut_name(text: &mut String, bytes: usize) {
     crate::text::truncate_on_char(text, bytes);
+    if text.contains(is_hidden) {
+        *text = text.replace(is_hidden, " ");
+    }
 }
 
 /// Returns the beginning and the end of a text that is too long: both ends of a stack name the cause and the caller.

@@ -1,7 +1,7 @@
 //! Reports stay within their limits, whatever they contain, and lose no message.
 
 use crate::report::{
-    ERRORS_MAX, LOG_LINES_MAX, REPORT_BYTES_MAX, Report, ReportKind, ReportedError, ReportedMessage,
+    DURATION_MS_MAX, ERRORS_MAX, LOG_LINES_MAX, REPORT_BYTES_MAX, Report, ReportKind, ReportedError, ReportedMessage,
     TEXTS_FOR_MESSAGES_MAX,
 };
 use crate::time::Timestamp;
@@ -53,6 +53,61 @@ fn what_is_no_report_is_not_parsed() {
     let anonymous = text.replace("r-1", "");
     for other in ["", "null", "[]", "{}", "{\"v\":1}", &text.replace("\"v\":1", "\"v\":0"), &anonymous] {
         assert_eq!(Report::parse(other), None, "{other}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_report_is_said_without_its_text() {
+    let text = report(1).parts().concat();
+    let said = |text: &str| Report::try_parse(text).map_or_else(|error| error.to_string(), |_| String::new());
+    let rows = [
+        (text.clone(), ""),
+        (text.replace("\"function\":\"orders\",", ""), "missing field `function` at line 1, column "),
+        (
+            text.replace("\"failed_at\":7", "\"failed_at\":7.5"),
+            "a field has another type or value than its schema says at line 1",
+        ),
+        (text.replace("\"error\"", "\"Secret\""), "a field has another type or value than its schema says at line 1"),
+        (text.replace("\"failed_at\":7", "\"failed_at\":-7"), "`failed_at` is not a time in milliseconds"),
+        ("secret".to_string(), "it is not JSON at line 1, column 1"),
+        (text.replace("r-1", ""), "`request_id` is empty"),
+        (text.replace("\"v\":1", "\"v\":0"), "`v` is 0"),
+        (format!("{text}{}", " ".repeat(REPORT_BYTES_MAX)), "bytes, and a report has 65536 at most"),
+    ];
+    for (text, wanted) in rows {
+        let said = said(&text);
+        assert!(said.contains(wanted) && said.is_empty() == wanted.is_empty(), "{text}: {said}");
+        assert!(!said.to_lowercase().contains("secret"), "{said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_left_out() {
+    let mut odd = report(1);
+    odd.function = "pay\u{1b}[31m\nments\u{202e}".into();
+    for (queue, is_kept) in [
+        ("arn:aws:sqs:eu-west-1:111122223333:orders", true),
+        ("arn:aws-cn:sqs:local:0:orders.fifo", true),
+        ("orders", false),
+        ("arn:aws:sns:eu-west-1:111122223333:orders", false),
+        ("arn:aws:sqs:eu-west-1:111122223333:", false),
+        ("arn:aws:sqs:eu-west-1:111122223333:or ders", false),
+        ("", false),
+    ] {
+        odd.queue = Some(queue.into());
+        let parsed = Report::parse(&serde_json::to_string(&odd).unwrap_or_default());
+        assert_eq!(
+            parsed.map(|report| (report.function, report.queue.is_some())),
+            Some(("pay [31m ments ".into(), is_kept)),
+            "{queue}"
+        );
+    }
+    for (ms, kept) in
+        [(0, Some(0)), (DURATION_MS_MAX, Some(DURATION_MS_MAX)), (DURATION_MS_MAX + 1, None), (u64::MAX, None)]
+    {
+        odd.duration_ms = Some(ms);
+        let parsed = Report::parse(&serde_json::to_string(&odd).unwrap_or_default());
+        assert_eq!(parsed.map(|report| report.duration_ms), Some(kept), "{ms}");
     }
 }
 

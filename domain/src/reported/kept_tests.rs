@@ -45,5 +45,13 @@ fn a_report_is_kept_in_no_more_than_a_hundred_times_its_bytes() {
         assert!(3 * kept / messages < 400_000, "{messages}: {kept}");
         (messages, kept / text.len())
     });
+    // Ids as short as they can be, and names as long as they may be.
+    let mut short = Report::new(ReportKind::Error, "f".repeat(512), "r".repeat(200), NOW);
+    let name = || Some("n".repeat(512));
+    (short.version, short.instance, short.log_group, short.reporter) = (name(), name(), name(), name());
+    short.messages = (0..4_000).map(|n| ReportedMessage::new(MessageId::new(n.to_string()))).collect();
+    let text = serde_json::to_string(&short).expect("JSON");
+    let kept = kept_bytes(&Report::parse(&text).expect("a report"));
+    assert!(kept <= 100 * text.len(), "{} are kept in {kept}", text.len());
     assert_eq!(rows, [(1, 0), (10, 8), (100, 75), (101, 8), (300, 20)]);
 }

@@ -15,6 +15,7 @@ use domain::letter::{Letter, LetterState};
 use domain::marker::Marker;
 use domain::metric::{DELIVERED, Datum};
 use domain::replay::{Outcome, Receipt};
+use domain::report::Report;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A receipt, and the message that it came in.
@@ -31,9 +32,11 @@ pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) 
     let mut failed = Vec::new();
     for (message, body) in messages {
         let Some(receipt) = Receipt::parse(&body) else {
+            let as_report = Report::try_parse(&body).err().map(|why| why.to_string());
             tracing::warn!(
                 message_id = %message,
-                "a message on the receipts queue is not a receipt; it stays there for the queue's redrive policy"
+                as_report,
+                "a message on the receipts queue is no receipt, report or notice; it stays for the queue's redrive policy"
             );
             failed.push(message);
             continue;

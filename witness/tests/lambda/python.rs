@@ -204,6 +204,24 @@ async fn replayed_messages_that_succeed_are_confirmed() {
     assert_eq!(queue.bodies().len(), 2);
 }
 
+/// Python writes `NaN`, which is no JSON.
+#[tokio::test]
+async fn a_response_that_is_no_json_confirms_nothing() {
+    let (queue, mut sandbox) = sandbox("app.handle", Options::default()).await;
+    let mut event = batch(&[json!({"do": "ok"}), json!({"do": "answer no number"})]);
+    let marker =
+        Marker { letter: "a".repeat(32).as_str().into(), replay: "0".repeat(32).as_str().into(), attempt: 1, seq: 0 };
+    let attribute = json!({"stringValue": marker.print(), "dataType": "String"});
+    event["Records"][0]["messageAttributes"] = json!({"dlo.replay": attribute.clone()});
+    event["Records"][1]["messageAttributes"] = json!({"dlo.replay": attribute});
+    sandbox.invoke(&event).await;
+    let report = queue.report().await;
+    let error_type = report.error.as_ref().and_then(|error| error.error_type.as_deref());
+    assert_eq!((report.kind, error_type, ids(&report).len()), (ReportKind::Partial, Some("InvalidBatchResponse"), 2));
+    sandbox.reset("spindown", None).await;
+    assert_eq!(queue.bodies().len(), 1, "no receipts");
+}
+
 #[tokio::test]
 async fn a_fifo_batch_is_reported_with_its_groups() {
     let (queue, mut sandbox) = sandbox("app.handle", Options::default()).await;

@@ -27,6 +27,8 @@ def handle(event, context):
             return "x" * 3_000_000
         except Returned:
             failed.append({"itemIdentifier": record["messageId"]})
+        except NotANumber:
+            return {"batchItemFailures": [{"itemIdentifier": record["messageId"]}], "mean_ms": float("nan")}
     return {"batchItemFailures": failed} if failed else {"api": os.environ["AWS_LAMBDA_RUNTIME_API"]}
 
 
@@ -41,6 +43,8 @@ def work(order, record):
             raise Returned
         case "return silently":
             raise Returned
+        case "answer no number":
+            raise NotANumber
         case "answer too much":
             raise TooMuch
         case "answer much":
@@ -61,6 +65,10 @@ def work(order, record):
 
 
 class Returned(Exception):
+    pass
+
+
+class NotANumber(Exception):
     pass
 
 
