@@ -81,7 +81,7 @@ fn start(program: &str, upstream: SocketAddr, port: u16) -> io::Result<Child> {
     let mut command = Command::new(program);
     command.args(["run", "--", "sleep", "600"]).stdin(Stdio::null()).stdout(Stdio::null());
     let child = environment(command, upstream, port).spawn()?;
-    while !witness::wrapper::is_alive(port) {
+    while !witness::wrapper::is_alive(port, &upstream.to_string()) {
         std::thread::yield_now();
     }
     Ok(child)

@@ -31,6 +31,8 @@ const INTERNAL: &str = r#"{"events":["INVOKE"]}"#;
 const SHUTDOWN_SPARES: Duration = Duration::from_millis(200);
 /// The time that Lambda gives an external extension at the end.
 const SHUTDOWN: Duration = Duration::from_millis(2_000);
+/// The pause after a question for the next event that failed.
+const NEXT_PAUSE: Duration = Duration::from_millis(100);
 /// How long `run` waits for Lambda to accept an extension. Emulators may not know the question.
 const REGISTER_MAX: Duration = Duration::from_secs(2);
 
@@ -50,8 +52,9 @@ struct Event {
     event_type: String,
     #[serde(default)]
     shutdown_reason: String,
+    /// `null` or a number.
     #[serde(default)]
-    deadline_ms: u64,
+    deadline_ms: serde_json::Value,
 }
 
 impl Witness {
@@ -114,9 +117,17 @@ async fn follow(witness: &Witness, events: &'static str, wants_lines: bool) -> O
         }
     }
     loop {
-        let event = next(&mut api, upstream, &id).await?;
+        let Some(event) = next(&mut api, upstream, &id).await else {
+            // An extension that ends, or does not ask again, ends the environment or stops its invocations.
+            tokio::time::sleep(NEXT_PAUSE).await;
+            if let Some(again) = connect(upstream).await {
+                api = again;
+            }
+            continue;
+        };
         if event.event_type == "SHUTDOWN" {
-            let limit = time_until(event.deadline_ms).min(SHUTDOWN).saturating_sub(SHUTDOWN_SPARES);
+            let limit =
+                time_until(event.deadline_ms.as_u64().unwrap_or(0)).min(SHUTDOWN).saturating_sub(SHUTDOWN_SPARES);
             witness.watch.shut_down(&event.shutdown_reason, limit).await;
             return Some(());
         }
@@ -179,8 +190,9 @@ async fn next(api: &mut SendRequest<Full<Bytes>>, upstream: &str, id: &str) -> O
         *api = connect(upstream).await?;
     }
     let answer = api.send_request(request).await.ok()?;
+    let is_event = answer.status().is_success();
     let body = http::read(answer.into_body()).await?;
-    serde_json::from_slice(&body).ok()
+    serde_json::from_slice(&body).ok().filter(|_| is_event)
 }
 
 fn time_until(deadline_ms: u64) -> Duration {

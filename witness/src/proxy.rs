@@ -16,15 +16,22 @@ use hyper::{HeaderMap, Method, Request, Response, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
 
+/// The pause after a connection that could not be accepted.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 /// The header by which a runtime names the type of an error.
 const ERROR_TYPE: &str = "lambda-runtime-function-error-type";
 /// The path by which the wrapper recognises the proxy.
 pub const ALIVE_PATH: &str = "/dlo-witness/alive";
-/// The answer to it.
-pub const ALIVE: &str = concat!("dlo-witness ", env!("CARGO_PKG_VERSION"));
+
+/// The answer to it. It names the API behind the proxy: where environments share a network, each has one of its own.
+pub fn alive(upstream: &str) -> String {
+    format!("dlo-witness {} for {upstream}\n", env!("CARGO_PKG_VERSION"))
+}
+
 /// The longest event that is kept, bytes: Lambda's largest is 6 MB, of which an event source mapping uses all.
 const EVENT_BYTES_MAX: usize = 6 * 1024 * 1024 + 100 * 1024;
 /// The longest response that is read, bytes: ten thousand failed messages take about 0.6 MB.
@@ -63,7 +70,7 @@ impl Proxy {
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 // Out of files, for example: let others end before the next attempt.
-                tokio::task::yield_now().await;
+                tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             };
             let proxy = Arc::clone(&self);
@@ -88,7 +95,7 @@ impl Proxy {
         let route = route_of(&request);
         match route {
             Route::Alive => {
-                let body = Full::new(Bytes::from_static(ALIVE.as_bytes()));
+                let body = Full::new(Bytes::from(alive(&self.upstream)));
                 return Ok(Response::new(body.map_err(|never| match never {}).boxed_unsync()));
             }
             Route::Next => self.watch.asked().await,

@@ -28,9 +28,12 @@ pub async fn run(command: &[OsString], settings: Option<Settings>) -> ExitCode {
     };
     let mut process = Command::new(program);
     process.args(arguments);
+    if settings.as_ref().is_some_and(|settings| settings.reports.is_none()) {
+        say("is off: set DLO_REPORTS to the URL of the receipts queue");
+    }
     let witness = match settings.filter(|settings| settings.reports.is_some()) {
         // The image holds the extension, too: it does the rest.
-        Some(settings) if wrapper::is_alive(settings.port) => {
+        Some(settings) if wrapper::is_alive(settings.port, &settings.upstream) => {
             process.env(RUNTIME_API, settings.proxy().to_string());
             None
         }

@@ -81,7 +81,7 @@ pub fn of_process(name: &str) -> Option<String> {
 
 /// Reads the port of the proxy.
 pub fn port(variable: impl Fn(&str) -> Option<String>) -> u16 {
-    variable(PORT_VARIABLE).and_then(|port| port.parse().ok()).unwrap_or(PORT)
+    variable(PORT_VARIABLE).and_then(|port| port.parse().ok()).filter(|port| *port != 0).unwrap_or(PORT)
 }
 
 /// Returns the proxy's address.
@@ -182,5 +182,7 @@ mod tests {
         assert!(Settings::read(|_| None).is_none());
         let read = Settings::read(|name| (name == RUNTIME_API).then(|| "127.0.0.1:9001".to_owned())).expect("settings");
         assert_eq!((read.port, read.reports, read.is_concurrent), (PORT, None, false));
+        let port_of = |text: &str| port(|_| Some(text.to_owned()));
+        assert_eq!(["9200", "0", "70000", ""].map(port_of), [9200, PORT, PORT, PORT]);
     }
 }

@@ -4,7 +4,6 @@ use crate::credentials::Credentials;
 use crate::http;
 use crate::settings::QueueUrl;
 use crate::sign::{Signable, sign};
-use domain::limits::BATCH_ENTRIES_MAX;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::SendRequest;
@@ -101,15 +100,12 @@ impl Sqs {
         &self.url.url
     }
 
-    /// Sends messages in calls of ten. Stops at the first call that fails: the others would, too.
+    /// Sends messages in one call, ten at most.
     pub async fn send(&self, bodies: &[String]) -> Result<(), SendError> {
-        for bodies in bodies.chunks(BATCH_ENTRIES_MAX) {
-            let entries = bodies.iter().enumerate();
-            let entries = entries.map(|(at, body)| Entry { id: at.to_string(), message_body: body }).collect();
-            let batch = Batch { queue_url: &self.url.url, entries };
-            self.call(serde_json::to_vec(&batch).unwrap_or_default().into(), bodies.len()).await?;
-        }
-        Ok(())
+        let entries = bodies.iter().enumerate();
+        let entries = entries.map(|(at, body)| Entry { id: at.to_string(), message_body: body }).collect();
+        let batch = Batch { queue_url: &self.url.url, entries };
+        self.call(serde_json::to_vec(&batch).unwrap_or_default().into(), bodies.len()).await
     }
 
     async fn call(&self, body: Bytes, entries: usize) -> Result<(), SendError> {

@@ -1,6 +1,7 @@
 //! Receives what Lambda's Telemetry API delivers.
 
 use crate::logs::Logs;
+use crate::proxy::ACCEPT_PAUSE;
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -28,7 +29,7 @@ pub async fn receive(logs: Arc<Logs>) -> Option<String> {
 async fn serve(listener: TcpListener, logs: Arc<Logs>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            tokio::task::yield_now().await;
+            tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
         let logs = Arc::clone(&logs);

@@ -260,12 +260,14 @@ impl Watch {
     fn report(self: &Arc<Self>, invocation: Invocation, ending: Ending, lines_wait: Duration) {
         let watch = Arc::clone(self);
         let hold_until = invocation.hold_until();
+        // Its time is that of the end, not that of the last line.
+        let mut report = self.report_of(&invocation);
         self.outbox.send(hold_until, async move {
             let limit = lines_wait.min(hold_until.saturating_duration_since(Instant::now()) / 2);
             watch.logs.wait_for_error(&invocation.request_id, limit).await;
             let lines = watch.logs.of(&invocation.request_id);
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            let report = watch.report_of(&invocation);
+            report.memory_used_mb = watch.logs.end_of(&invocation.request_id).and_then(|end| end.memory_used_mb);
             let batch = Batch::parse(&invocation.event);
             let report = batch.and_then(|batch| compose::compose(report, &batch, &ending, &lines));
             report.map(|report| report.parts()).unwrap_or_default()
@@ -324,7 +326,6 @@ impl Watch {
         self.describe(&mut report);
         report.cold = Some(invocation.is_cold);
         report.duration_ms = u64::try_from(invocation.began.elapsed().as_millis()).ok();
-        report.memory_used_mb = self.logs.end_of(&invocation.request_id).and_then(|end| end.memory_used_mb);
         report
     }
 

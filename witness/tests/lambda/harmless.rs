@@ -3,6 +3,7 @@
 use crate::queue::{Mood, ReportsQueue};
 use crate::sandbox::{Ended, Layer, Options, Sandbox, batch, free_port, node, python};
 use crate::service::Posted;
+use axum::http::StatusCode;
 use domain::report::ReportKind;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -134,6 +135,41 @@ async fn without_telemetry_reports_lack_lines_and_nothing_else() {
         sandbox.invoke(&batch(&[json!({"do": "return"}), json!({"do": "ok"})])).await;
         let report = queue.report().await;
         assert_eq!((report.kind, report.messages.len(), report.logs.len()), (ReportKind::Partial, 1, 0));
+    }
+}
+
+/// Environments that share a network: the tasks of a cluster, or an emulator.
+#[tokio::test]
+async fn the_proxy_of_another_environment_is_not_used() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    for layer in [Layer::On, Layer::Run] {
+        let first = Options { layer, ..Options::default() };
+        let second = Options { layer, port: first.port, ..Options::default() };
+        let proxy = format!("127.0.0.1:{}", first.port);
+        let mut first = sandbox(Some(&queue), first).await;
+        assert_eq!(api(first.invoke(&good()).await), proxy);
+        let mut second = sandbox(Some(&queue), second).await;
+        assert_eq!(api(second.invoke(&good()).await), second.service.address);
+        assert_eq!(api(first.invoke(&good()).await), proxy);
+    }
+}
+
+/// An extension that ends takes the environment with it.
+#[tokio::test]
+async fn an_extensions_api_that_fails_is_asked_again() {
+    for layer in [Layer::On, Layer::Run] {
+        let queue = ReportsQueue::start(Mood::Takes).await;
+        let options = Options { layer, ..Options::default() };
+        let proxy = format!("127.0.0.1:{}", options.port);
+        let mut sandbox = sandbox(Some(&queue), options).await;
+        let odd = "{\"eventType\":\"ODD\",\"deadlineMs\":-1}";
+        let faults = vec![(StatusCode::OK, odd), (StatusCode::OK, "nonsense"), (StatusCode::BAD_GATEWAY, "")];
+        sandbox.service.change(|environment| environment.faults = faults);
+        assert_eq!(api(sandbox.invoke(&good()).await), proxy);
+        sandbox.service.until(|environment| environment.faults.is_empty().then_some(())).await;
+        sandbox.invoke(&bad()).await;
+        assert_eq!(queue.report().await.kind, ReportKind::Error);
+        assert_eq!(api(sandbox.invoke(&good()).await), proxy);
     }
 }
 

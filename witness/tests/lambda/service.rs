@@ -47,6 +47,8 @@ pub struct Environment {
     pub shutdown: Option<&'static str>,
     pub refuses_telemetry: bool,
     pub telemetry: Option<String>,
+    /// What the next questions of an extension for an event are answered with, in place of an event.
+    pub faults: Vec<(StatusCode, &'static str)>,
 }
 
 pub struct Service {
@@ -169,10 +171,14 @@ async fn register(State(service): State<Arc<Service>>) -> impl IntoResponse {
     ([("lambda-extension-identifier", "the-extension")], "{\"functionName\":\"orders\"}")
 }
 
-async fn event(State(service): State<Arc<Service>>) -> String {
+async fn event(State(service): State<Arc<Service>>) -> (StatusCode, String) {
+    if let Some((status, body)) = service.change(|environment| environment.faults.pop()) {
+        return (status, body.to_owned());
+    }
     let reason = service.until(|environment| environment.shutdown).await;
     let deadline_ms = u64::try_from(now_ms() + 2_000).expect("this century");
-    json!({"eventType": "SHUTDOWN", "shutdownReason": reason, "deadlineMs": deadline_ms}).to_string()
+    let event = json!({"eventType": "SHUTDOWN", "shutdownReason": reason, "deadlineMs": deadline_ms});
+    (StatusCode::OK, event.to_string())
 }
 
 async fn telemetry(State(service): State<Arc<Service>>, body: String) -> (StatusCode, &'static str) {
