@@ -4,7 +4,7 @@ use crate::breaker::{Breaker, BreakerPolicy, CircuitState, Permit, Refused};
 use crate::budget::{Budget, BudgetPolicy, BudgetUsage};
 use crate::clock::system_now;
 use crate::clock::to_duration;
-use crate::failure::{CircuitNote, Failure};
+use crate::failure::{CircuitNote, Failure, IN_PROGRESS};
 use crate::stop::Stop;
 use domain::reading::Class;
 use domain::time::Timestamp;
@@ -153,8 +153,8 @@ impl Dependency {
     /// Calls the dependency, if its circuit is not open, within the time limit.
     ///
     /// Counts the request for the budget and the result for the circuit: transient and unknown failures and timeouts
-    /// are failures of the dependency; a permanent failure is an answer, and so is one that
-    /// [says so](Failure::as_answer). A future that is dropped counts as neither, unless
+    /// are failures of the dependency; a permanent failure is an answer, and so is work in progress elsewhere
+    /// ([`Once::run`](crate::once::Once::run)). A future that is dropped counts as neither, unless
     /// it had lasted half of the time limit: a handler that is cancelled at its own limit waited for a dependency that
     /// hangs.
     ///
@@ -267,9 +267,9 @@ impl Drop for CallGuard {
     }
 }
 
-/// A permanent failure is an answer: the dependency is alive, and the request is wrong. Others can be, too.
+/// A permanent failure is an answer: the dependency is alive, and the request is wrong. So is a key in progress.
 fn answered<T>(result: &Result<T, Failure>) -> bool {
-    result.as_ref().err().is_none_or(|failure| failure.class == Class::Permanent || failure.context.is_answer)
+    result.as_ref().err().is_none_or(|failure| failure.class == Class::Permanent || failure.error_type == IN_PROGRESS)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -315,6 +315,16 @@ mod tests {
         for _ in 0..9 {
             let refused = Failure::permanent("CardDeclined", "no money");
             assert!(payments.call(async { Err::<(), _>(refused) }).await.is_err());
+        }
+        assert_eq!(payments.state(), CircuitState::Closed);
+    }
+
+    #[tokio::test]
+    async fn work_that_is_in_progress_elsewhere_is_an_answer() {
+        let payments = touchy(&Arc::new(AtomicI64::new(0)));
+        for _ in 0..9 {
+            let busy = Failure::transient(IN_PROGRESS, "by another consumer");
+            assert!(payments.call(async { Err::<(), _>(busy) }).await.is_err());
         }
         assert_eq!(payments.state(), CircuitState::Closed);
     }

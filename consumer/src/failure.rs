@@ -60,8 +60,6 @@ pub struct FailureContext {
     pub circuit: Option<CircuitNote>,
     /// Why retries in process ended.
     pub stop: Option<Stop>,
-    /// Whether the dependency answered, so that its circuit does not count the failure.
-    pub is_answer: bool,
 }
 
 /// A dependency's circuit and budget at the time of a failure.
@@ -85,6 +83,9 @@ pub struct CircuitNote {
     /// Requests and retries of the budget's window.
     pub budget: BudgetUsage,
 }
+
+/// The type of the failure of work that is in progress elsewhere under the same key.
+pub(crate) const IN_PROGRESS: &str = "consumer::once::InProgress";
 
 impl Failure {
     /// Returns a failure of this class, without frames.
@@ -158,25 +159,6 @@ impl Failure {
     #[must_use]
     pub fn with_retry_after(mut self, wait: Span) -> Self {
         self.context.retry_after = Some(wait);
-        self
-    }
-
-    /// Says that the dependency answered, though the message has to wait. Its circuit does not count such a failure; it
-    /// counts other transient and unknown ones.
-    ///
-    /// ```
-    /// # use consumer::{breaker::{BreakerPolicy, CircuitState}, dependency::Dependency, Failure};
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-    /// let policy = BreakerPolicy { failures_max: 1, ..BreakerPolicy::default() };
-    /// let stock = Dependency::new("stock").with_breaker(policy);
-    /// let reserved = async || Err::<(), _>(Failure::transient("Reserved", "by another order").as_answer());
-    /// assert!(stock.call(reserved()).await.is_err());
-    /// assert_eq!(stock.state(), CircuitState::Closed);
-    /// # });
-    /// ```
-    #[must_use]
-    pub fn as_answer(mut self) -> Self {
-        self.context.is_answer = true;
         self
     }
 

@@ -9,7 +9,7 @@
 //! `insert_once` of the features `sqlite` and `postgres`. Where it is a call to another service, pass the key on to it.
 
 use crate::clock::system_now;
-use crate::failure::Failure;
+use crate::failure::{Failure, IN_PROGRESS};
 use async_trait::async_trait;
 use domain::time::{Span, Timestamp};
 use serde::Serialize;
@@ -271,7 +271,7 @@ impl Once {
 
 fn in_progress(key: &str, left: Span) -> Failure {
     let text = format!("the work for key {key} is in progress elsewhere for at most another {} ms", left.as_ms());
-    Failure::transient("consumer::once::InProgress", text).with_retry_after(left.max(Span::ZERO)).as_answer()
+    Failure::transient(IN_PROGRESS, text).with_retry_after(left.max(Span::ZERO))
 }
 
 fn unanswered(error: StoreError) -> Failure {

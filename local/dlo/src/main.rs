@@ -66,8 +66,9 @@ enum Command {
         /// ARN of the main queue for letters that do not name theirs
         #[arg(long, value_name = "ARN")]
         main: Option<String>,
-        /// URL of a queue to which consumers send receipts (`ConsumerConfig::receipts`). A letter with a receipt counts
-        /// as delivered at once. Receipts are deleted from this queue
+        /// URL of a queue to which consumers send receipts (`ConsumerConfig::receipts`) and reports of failures
+        /// (docs/examples/report). A letter with a receipt counts as delivered at once; one with a report shows why it
+        /// failed. The office deletes what it takes from this queue
         #[arg(long, value_name = "URL", requires = "custody")]
         receipts: Option<String>,
         /// Folder for the office's files; with --custody it holds the only copy of the letters
