@@ -125,6 +125,8 @@ fn responses(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     if reads {
         responses["304"] = json!({ "description": "Not changed since the response with this ETag" });
     }
+    // Said by the server before anything has read the request.
+    responses["431"] = json!({ "description": "The request's first line and headers are too long; without a body" });
     let sends = endpoint.request.is_some();
     let acts = sends && endpoint.permission.is_some();
     let restricted = endpoint.permission.is_some_and(|permission| permission.least_role() > Role::Viewer);
