@@ -317,5 +317,5 @@ fn reported(judged: &Judgement<'_>) -> Reported {
 }
 
 #[cfg(test)]
-#[path = "reported/kept_tests.rs"]
+#[path = "reported_tests.rs"]
 mod tests;
