@@ -10,6 +10,7 @@
 
 #![deny(missing_docs)]
 
+pub mod backlog;
 pub mod breaker;
 pub mod compose;
 pub mod credentials;

@@ -1,10 +1,12 @@
 //! Sends reports and receipts beside the function, and says how long the runtime should wait for that.
 //!
 //! Lambda freezes the environment as soon as the runtime asks for the next invocation. So the proxy holds that question
-//! back until what is in hand has been sent, within a limit, and only as long as the queue is known to answer.
+//! back until what is in hand has been sent, within a limit, and only as long as the queue is known to answer. What the
+//! queue does not take is kept in bounded memory, and tried again beside later invocations.
 
-use crate::breaker::{Advice, Breaker};
-use crate::sqs::{SendError, Sqs};
+use crate::backlog::Backlog;
+use crate::breaker::Breaker;
+use crate::sqs::{Queue, SendError, Sqs};
 use crate::voice::say;
 use domain::limits::BATCH_ENTRIES_MAX;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,9 +22,9 @@ pub const HOLD_SPARES: Duration = Duration::from_millis(200);
 const SEND_MAX: Duration = Duration::from_secs(5);
 
 /// What is on its way.
-pub struct Outbox {
+pub struct Outbox<Q = Sqs> {
     /// `None` without a receipts queue: then nothing is ever sent.
-    sqs: Option<Sqs>,
+    queue: Option<Q>,
     state: Mutex<State>,
     changed: Notify,
 }
@@ -30,6 +32,10 @@ pub struct Outbox {
 #[derive(Default)]
 struct State {
     breaker: Breaker,
+    /// What waits for the queue to be in order.
+    backlog: Backlog,
+    /// Whether a task tries the queue again.
+    is_retried: bool,
     /// The number of sends on their way.
     sending: usize,
     /// Those that the runtime waits for, and until when.
@@ -41,67 +47,117 @@ struct State {
     taken_at: Option<Instant>,
 }
 
-impl Outbox {
+impl<Q: Queue> Outbox<Q> {
     /// Returns an outbox for a queue.
-    pub fn new(sqs: Option<Sqs>) -> Arc<Self> {
-        Arc::new(Self { sqs, state: Mutex::default(), changed: Notify::new() })
+    pub fn new(queue: Option<Q>) -> Arc<Self> {
+        Arc::new(Self { queue, state: Mutex::default(), changed: Notify::new() })
     }
 
     /// Whether anything can be sent.
     pub fn is_on(&self) -> bool {
-        self.sqs.is_some()
+        self.queue.is_some()
     }
 
-    /// Sends what a future yields, beside everything else. The runtime waits for it until `hold_until` at most, and not
-    /// at all while the queue is out of order.
+    /// Sends what a future yields, beside everything else. The runtime waits for it until `hold_until` at most. While the
+    /// queue is out of order, the runtime does not wait, and what the future yields is kept for the next try.
     pub fn send(self: &Arc<Self>, hold_until: Instant, bodies: impl Future<Output = Vec<String>> + Send + 'static) {
-        let advice = self.state().breaker.ask(Instant::now());
-        if advice == Advice::Drop || !self.is_on() {
+        if !self.is_on() {
             return;
         }
-        let is_held = advice == Advice::Send;
-        let hold = {
-            let mut state = self.state();
-            state.sending += 1;
-            if is_held {
-                state.held += 1;
-                state.hold_until = state.hold_until.max(Some(hold_until));
-            }
-            is_held.then_some(state.holds)
-        };
-        let done = Done { outbox: Arc::clone(self), hold };
+        let done = self.begin(Some(hold_until));
         tokio::spawn(async move {
             let bodies = bodies.await;
-            done.outbox.deliver(&bodies).await;
-            drop(done);
+            // What the runtime has waited for is sent in any case, and says whether the queue is in order again.
+            if let Some(bodies) = done.outbox.keep(bodies, done.hold.is_none()) {
+                done.outbox.deliver(bodies).await;
+            }
         });
     }
 
-    /// Stops at the first call that fails: the others would, too.
-    async fn deliver(&self, bodies: &[String]) {
-        let Some(sqs) = self.sqs.as_ref() else { return };
-        for bodies in bodies.chunks(BATCH_ENTRIES_MAX) {
-            let sent = timeout(SEND_MAX, sqs.send(bodies)).await.unwrap_or(Err(SendError::Late(SEND_MAX)));
+    /// Counts a send as on its way; the runtime waits for it if the queue is in order.
+    fn begin(self: &Arc<Self>, hold_until: Option<Instant>) -> Done<Q> {
+        let mut state = self.state();
+        state.sending += 1;
+        let hold_until = hold_until.filter(|_| !state.breaker.is_open());
+        if hold_until.is_some() {
+            state.held += 1;
+            state.hold_until = state.hold_until.max(hold_until);
+        }
+        Done { outbox: Arc::clone(self), hold: hold_until.map(|_| state.holds) }
+    }
+
+    /// Keeps messages if they may wait and the queue is out of order; returns them otherwise. One look at both, because the
+    /// task that tries the queue again ends as soon as the queue is in order and nothing is kept.
+    fn keep(&self, bodies: Vec<String>, may_wait: bool) -> Option<Vec<String>> {
+        let mut state = self.state();
+        if may_wait && state.breaker.is_open() {
+            state.backlog.keep(bodies);
+            return None;
+        }
+        Some(bodies)
+    }
+
+    /// Stops at the first call that fails: the others would, too. Keeps what may be taken later.
+    async fn deliver(self: &Arc<Self>, mut bodies: Vec<String>) {
+        let Some(queue) = self.queue.as_ref() else { return };
+        while !bodies.is_empty() {
+            let later = bodies.split_off(bodies.len().min(BATCH_ENTRIES_MAX));
+            let sent = timeout(SEND_MAX, queue.send(&bodies)).await.unwrap_or(Err(SendError::Late(SEND_MAX)));
             if let Err(error) = sent {
+                let refused = if error.passes() { bodies } else { Vec::new() };
+                self.state().backlog.keep(refused.into_iter().chain(later));
                 return self.failed(&error);
             }
+            bodies = later;
             let mut state = self.state();
             state.taken_at = Some(Instant::now());
             if state.breaker.succeeded() {
-                say("reports are sent again");
+                say(&match state.backlog.take_dropped() {
+                    0 => "reports are sent again".to_owned(),
+                    dropped => format!("reports are sent again. {dropped} of them were dropped meanwhile."),
+                });
             }
         }
     }
 
-    fn failed(&self, error: &SendError) {
-        let is_first = self.state().breaker.failed(Instant::now());
-        if let Some(sqs) = self.sqs.as_ref().filter(|_| is_first) {
-            say(&format!("cannot send reports to {}: {error}. The function is not affected.", sqs.url()));
+    fn failed(self: &Arc<Self>, error: &SendError) {
+        let is_first = {
+            let mut state = self.state();
+            if !std::mem::replace(&mut state.is_retried, true) {
+                tokio::spawn(Arc::clone(self).retry());
+            }
+            state.breaker.failed()
+        };
+        if let Some(queue) = self.queue.as_ref().filter(|_| is_first) {
+            say(&format!("cannot send reports to {}: {error}. The function is not affected.", queue.url()));
         }
     }
 
+    /// Tries what is kept until the queue has taken all of it: after each pause, and as soon as another send succeeds.
+    async fn retry(self: Arc<Self>) {
+        loop {
+            let pause = {
+                let mut state = self.state();
+                if !state.breaker.is_open() && state.backlog.is_empty() {
+                    state.is_retried = false;
+                    return;
+                }
+                state.breaker.pause().unwrap_or_default()
+            };
+            let _ = timeout(pause, self.until(|state| !state.breaker.is_open())).await;
+            self.until(|state| !state.breaker.is_open() || !state.backlog.is_empty()).await;
+            self.deliver_backlog().await;
+        }
+    }
+
+    async fn deliver_backlog(self: &Arc<Self>) {
+        let done = self.begin(None);
+        let bodies = self.state().backlog.take();
+        done.outbox.deliver(bodies).await;
+    }
+
     /// Waits for what the runtime should wait for. Whatever takes longer goes on beside the next invocation.
-    pub async fn hold(&self) {
+    pub async fn hold(self: &Arc<Self>) {
         let Some(until) = self.state().hold_until else { return };
         let began = Instant::now();
         let limit = until.saturating_duration_since(began);
@@ -115,11 +171,20 @@ impl Outbox {
         (state.held, state.hold_until, state.holds) = (0, None, state.holds + 1);
     }
 
-    /// Waits until everything has been sent, or for `limit`.
-    pub async fn flush(&self, limit: Duration) {
-        let _ = timeout(limit, self.until(|state| state.sending == 0)).await;
+    /// Waits until everything has been sent, or for `limit`. Tries once what is kept.
+    pub async fn flush(self: &Arc<Self>, limit: Duration) {
+        let nothing_is_sent = || self.until(|state| state.sending == 0);
+        let all = async {
+            // What is on its way may still be kept. What hangs must not take all the time.
+            let _ = timeout(limit / 2, nothing_is_sent()).await;
+            self.deliver_backlog().await;
+            nothing_is_sent().await;
+        };
+        let _ = timeout(limit, all).await;
     }
+}
 
+impl<Q> Outbox<Q> {
     async fn until(&self, holds: impl Fn(&State) -> bool) {
         loop {
             let changed = self.changed.notified();
@@ -136,13 +201,13 @@ impl Outbox {
 }
 
 /// Counts a send as over, also if its task panics.
-struct Done {
-    outbox: Arc<Outbox>,
+struct Done<Q> {
+    outbox: Arc<Outbox<Q>>,
     /// The number of the hold that waits for it.
     hold: Option<u64>,
 }
 
-impl Drop for Done {
+impl<Q> Drop for Done<Q> {
     fn drop(&mut self) {
         {
             let mut state = self.outbox.state();
@@ -156,84 +221,5 @@ impl Drop for Done {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::credentials::Credentials;
-    use tokio::net::TcpListener;
-
-    /// A queue that takes connections and never answers.
-    async fn hanging() -> (Arc<Outbox>, TcpListener) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let port = listener.local_addr().expect("an address").port();
-        let url = format!("http://127.0.0.1:{port}/1/reports").parse().expect("a URL");
-        let keys = |name: &str| name.starts_with("AWS_").then(|| "x".to_owned());
-        (Outbox::new(Some(Sqs::new(url, None, Credentials::read(keys)))), listener)
-    }
-
-    /// How long the runtime waits after a failure, if the function has this much of its time left.
-    async fn held(outbox: &Arc<Outbox>, left: Duration) -> Duration {
-        let now = Instant::now();
-        let hold_until = (now + HOLD_MAX).min((now + left).checked_sub(HOLD_SPARES).unwrap_or(now));
-        outbox.send(hold_until, async { vec!["{}".to_owned()] });
-        outbox.hold().await;
-        now.elapsed()
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_runtime_waits_for_a_queue_that_hangs_once_and_within_its_limit() {
-        let milliseconds = Duration::from_millis;
-        for (left, wanted) in [(60_000, 700), (900, 700), (899, 699), (300, 100), (200, 0), (100, 0)] {
-            let (outbox, _listener) = hanging().await;
-            let waited = held(&outbox, milliseconds(left)).await;
-            // The clock of the test runtime counts whole milliseconds, and rounds up.
-            assert!(waited.abs_diff(milliseconds(wanted)) <= milliseconds(1), "{left} ms left: {waited:?}");
-            assert!(held(&outbox, milliseconds(left)).await <= milliseconds(1), "{left} ms left: a second time");
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_function_without_time_to_wait_says_nothing_of_the_queue() {
-        let (outbox, _listener) = hanging().await;
-        held(&outbox, Duration::from_millis(100)).await;
-        assert_eq!(outbox.state().breaker.ask(Instant::now()), Advice::Send);
-        held(&outbox, Duration::from_millis(300)).await;
-        assert_eq!(outbox.state().breaker.ask(Instant::now()), Advice::Drop);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_queue_that_takes_messages_is_in_order_however_many_are_left() {
-        let (outbox, _listener) = hanging().await;
-        let milliseconds = Duration::from_millis;
-        outbox.send(Instant::now() + milliseconds(700), async { vec!["{}".to_owned(); 1_000] });
-        let takes = async {
-            tokio::time::sleep(milliseconds(300)).await;
-            outbox.state().taken_at = Some(Instant::now());
-        };
-        tokio::join!(outbox.hold(), takes);
-        assert_eq!(outbox.state().breaker.ask(Instant::now()), Advice::Send);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_send_that_ends_late_is_not_taken_for_the_next_one() {
-        let (outbox, _listener) = hanging().await;
-        held(&outbox, Duration::from_millis(100)).await;
-        outbox.send(Instant::now() + Duration::from_secs(60), std::future::pending());
-        outbox.until(|state| state.sending == 1).await;
-        assert_eq!(outbox.state().held, 1, "the runtime waits for what is still on its way");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn while_the_queue_is_tried_again_the_runtime_does_not_wait() {
-        let (outbox, _listener) = hanging().await;
-        held(&outbox, Duration::from_secs(60)).await;
-        tokio::time::advance(Duration::from_secs(60)).await;
-        assert!(held(&outbox, Duration::from_secs(60)).await <= Duration::from_millis(1));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn without_a_queue_nothing_is_sent_or_waited_for() {
-        let outbox = Outbox::new(None);
-        assert_eq!(held(&outbox, Duration::from_secs(60)).await, Duration::ZERO);
-        outbox.flush(Duration::from_secs(60)).await;
-    }
-}
+#[path = "outbox_tests.rs"]
+mod tests;

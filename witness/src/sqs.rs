@@ -10,8 +10,8 @@ use hyper::client::conn::http1::SendRequest;
 use hyper::{Request, Response, StatusCode, header};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tokio::sync::Mutex;
 
 const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
 const TARGET: &str = "AmazonSQS.SendMessageBatch";
@@ -19,15 +19,27 @@ const TARGET: &str = "AmazonSQS.SendMessageBatch";
 const IDLE_MAX: Duration = Duration::from_secs(10);
 /// How much of an answer an error repeats, bytes.
 const SHOWN_BYTES_MAX: usize = 300;
+/// What the codes of a call too many have in common: `RequestThrottled`, `ThrottlingException`, `KmsThrottled`.
+const THROTTLED: &str = "Throttl";
 
-/// A queue that messages are sent to.
+/// Where messages are sent.
+pub trait Queue: Send + Sync + 'static {
+    /// The queue's URL.
+    fn url(&self) -> &str;
+    /// Sends messages in one call, ten at most.
+    fn send(&self, bodies: &[String]) -> impl Future<Output = Result<(), SendError>> + Send;
+}
+
+/// A queue of SQS.
 pub struct Sqs {
     url: QueueUrl,
     region: String,
     credentials: Credentials,
-    /// The last connection, and when it was last used.
-    connection: Mutex<Option<(Instant, SendRequest<Full<Bytes>>)>>,
+    connection: Mutex<Option<Connection>>,
 }
+
+/// The last connection that nobody uses, and when it was last used.
+type Connection = (Instant, SendRequest<Full<Bytes>>);
 
 /// Why messages were not sent. The text says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +68,16 @@ pub enum SendError {
         status: u16,
         /// The beginning of the answer.
         text: String,
+        /// Whether the same messages may be taken later: SQS is out of order, or has too many calls.
+        passes: bool,
     },
+}
+
+impl SendError {
+    /// Whether the same messages may be taken later, as they are.
+    pub fn passes(&self) -> bool {
+        !matches!(self, Self::Refused { passes: false, .. })
+    }
 }
 
 #[derive(Serialize)]
@@ -86,6 +107,17 @@ struct Answer {
 struct Failed {
     code: String,
     message: String,
+    sender_fault: bool,
+}
+
+impl Queue for Sqs {
+    fn url(&self) -> &str {
+        &self.url.url
+    }
+
+    fn send(&self, bodies: &[String]) -> impl Future<Output = Result<(), SendError>> + Send {
+        self.send_all(bodies)
+    }
 }
 
 impl Sqs {
@@ -95,13 +127,7 @@ impl Sqs {
         Self { url, region, credentials, connection: Mutex::new(None) }
     }
 
-    /// The queue's URL.
-    pub fn url(&self) -> &str {
-        &self.url.url
-    }
-
-    /// Sends messages in one call, ten at most.
-    pub async fn send(&self, bodies: &[String]) -> Result<(), SendError> {
+    async fn send_all(&self, bodies: &[String]) -> Result<(), SendError> {
         let entries = bodies.iter().enumerate();
         let entries = entries.map(|(at, body)| Entry { id: at.to_string(), message_body: body }).collect();
         let batch = Batch { queue_url: &self.url.url, entries };
@@ -117,21 +143,25 @@ impl Sqs {
 
     /// Calls on the connection of the last call where it still stands, or else on a new one.
     async fn answer(&self, body: Bytes) -> Result<Response<Incoming>, SendError> {
-        let mut connection = self.connection.lock().await;
-        let kept = connection.take().filter(|(used, sender)| used.elapsed() < IDLE_MAX && !sender.is_closed());
+        // Taken out, so that a call that hangs keeps no other one waiting.
+        let kept = self.connection().take().filter(|(used, sender)| used.elapsed() < IDLE_MAX && !sender.is_closed());
         if let Some((_, mut sender)) = kept
             && sender.ready().await.is_ok()
             && let Ok(answer) = sender.send_request(self.request(body.clone()).await?).await
         {
-            *connection = Some((Instant::now(), sender));
+            *self.connection() = Some((Instant::now(), sender));
             return Ok(answer);
         }
         let unreachable = |error: &dyn std::error::Error| SendError::Unreachable(causes(error));
         let mut sender = http::connect(&self.url).await.map_err(|error| unreachable(&error))?;
         let request = self.request(body).await?;
         let answer = sender.send_request(request).await.map_err(|error| unreachable(&error))?;
-        *connection = Some((Instant::now(), sender));
+        *self.connection() = Some((Instant::now(), sender));
         Ok(answer)
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Option<Connection>> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn request(&self, body: Bytes) -> Result<Request<Full<Bytes>>, SendError> {
@@ -167,11 +197,16 @@ fn judge(status: StatusCode, body: &[u8], entries: usize) -> Result<(), SendErro
     let text = || shown(&String::from_utf8_lossy(body));
     let status_code = status.as_u16();
     if !status.is_success() {
-        return Err(SendError::Refused { status: status_code, text: text() });
+        let text = text();
+        let passes = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS || text.contains(THROTTLED);
+        return Err(SendError::Refused { status: status_code, text, passes });
     }
     let answer: Answer = serde_json::from_slice(body).unwrap_or_default();
-    if let Some(Failed { code, message }) = answer.failed.first() {
-        return Err(SendError::Refused { status: status_code, text: shown(&format!("{code} {message}")) });
+    // One that is the sender's fault is so each time. The others go with it.
+    let failed = answer.failed.iter().find(|failed| failed.sender_fault).or(answer.failed.first());
+    if let Some(Failed { code, message, sender_fault }) = failed {
+        let text = shown(&format!("{code} {message}"));
+        return Err(SendError::Refused { status: status_code, text, passes: !sender_fault });
     }
     if answer.successful.len() != entries {
         return Err(SendError::NotSqs { status: status_code, text: text() });
@@ -198,27 +233,33 @@ mod tests {
     #[test]
     fn only_an_answer_of_sqs_that_names_every_entry_counts_as_sent() {
         let taken = r#"{"Successful":[{"Id":"0"},{"Id":"1"}]}"#;
+        let failed = |code: &str, fault: &str| {
+            format!(r#"{{"Successful":[{{"Id":"0"}}],"Failed":[{{"Id":"1","Code":"{code}","Message":"m"{fault}}}]}}"#)
+        };
+        // The status, the answer, what the error says, and whether it may pass.
         let rows = [
-            (200, taken, ""),
-            (200, r#"{"Successful":[{"Id":"0"},{"Id":"1"}],"Failed":[]}"#, ""),
-            (
-                200,
-                r#"{"Successful":[{"Id":"0"}],"Failed":[{"Id":"1","Code":"InternalError","Message":"later"}]}"#,
-                "SQS answered 200: InternalError later",
-            ),
-            (200, r#"{"Successful":[{"Id":"0"}]}"#, "not as SQS does"),
-            (200, "<html>Sign in</html>", "not as SQS does: <html>Sign in</html>"),
-            (200, "", "not as SQS does"),
-            (403, taken, "SQS answered 403"),
-            (302, "", "SQS answered 302"),
+            (200, taken.to_owned(), "", true),
+            (200, r#"{"Successful":[{"Id":"0"},{"Id":"1"}],"Failed":[]}"#.into(), "", true),
+            (200, failed("InternalError", ""), "SQS answered 200: InternalError m", true),
+            (200, failed("InvalidMessageContents", r#","SenderFault":true"#), "InvalidMessageContents", false),
+            (200, r#"{"Successful":[{"Id":"0"}]}"#.into(), "not as SQS does", true),
+            (200, "<html>Sign in</html>".into(), "not as SQS does: <html>Sign in</html>", true),
+            (200, String::new(), "not as SQS does", true),
+            (403, taken.into(), "SQS answered 403", false),
+            (302, String::new(), "SQS answered 302", false),
+            (400, r#"{"__type":"com.amazonaws.sqs#RequestThrottled"}"#.into(), "SQS answered 400", true),
+            (400, r#"{"__type":"com.amazonaws.sqs#QueueDoesNotExist"}"#.into(), "SQS answered 400", false),
+            (429, String::new(), "SQS answered 429", true),
+            (503, String::new(), "SQS answered 503", true),
         ];
-        for (status, body, wanted) in rows {
+        for (status, body, wanted, passes) in rows {
             let judged = judge(StatusCode::from_u16(status).expect("a status"), body.as_bytes(), 2);
             match judged {
                 Ok(()) => assert_eq!(wanted, "", "{status} {body}"),
                 Err(error) => {
                     let said = error.to_string();
                     assert!(!wanted.is_empty() && said.contains(wanted), "{status} {body}: {said}");
+                    assert_eq!(error.passes(), passes, "{status} {body}");
                 }
             }
         }

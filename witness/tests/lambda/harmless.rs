@@ -105,6 +105,20 @@ async fn a_queue_that_hangs_is_waited_for_once() {
 }
 
 #[tokio::test]
+async fn what_a_queue_did_not_take_is_sent_when_lambda_ends_the_environment() {
+    let queue = ReportsQueue::start(Mood::Fails).await;
+    let mut sandbox = sandbox(Some(&queue), Options::default()).await;
+    for _ in 0..3 {
+        assert!(matches!(sandbox.invoke(&bad()).await, Ended::Posted(Posted::Error(_))));
+    }
+    sandbox.wait_until_said("cannot send reports").await;
+    assert_eq!(queue.calls(), 1);
+    queue.turn(Mood::Takes);
+    sandbox.reset("spindown", None).await;
+    assert_eq!(queue.wait_for(3).await.len(), 3);
+}
+
+#[tokio::test]
 async fn a_queue_that_denies_is_asked_once() {
     let queue = ReportsQueue::start(Mood::Denies).await;
     let mut sandbox = sandbox(Some(&queue), Options::default()).await;

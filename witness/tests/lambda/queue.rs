@@ -35,6 +35,8 @@ pub enum Mood {
     Takes,
     Denies,
     Hangs,
+    /// Is out of order.
+    Fails,
 }
 
 pub struct ReportsQueue {
@@ -59,6 +61,11 @@ impl ReportsQueue {
         let router = Router::new().route("/", post(send)).fallback(count).with_state(Arc::clone(&queue));
         tokio::spawn(async move { axum::serve(listener, router).await });
         queue
+    }
+
+    /// Answers otherwise from now on.
+    pub fn turn(&self, mood: Mood) {
+        *self.mood.lock().expect("no test panics with it") = mood;
     }
 
     pub fn calls(&self) -> usize {
@@ -119,6 +126,7 @@ async fn send(State(queue): State<Arc<ReportsQueue>>, headers: HeaderMap, body: 
         Mood::Takes => {}
         Mood::Denies => return (StatusCode::FORBIDDEN, json!({"__type": "AccessDenied"}).to_string()),
         Mood::Hangs => std::future::pending().await,
+        Mood::Fails => return (StatusCode::SERVICE_UNAVAILABLE, "later".to_owned()),
     }
     let authorization = headers["authorization"].to_str().expect("text");
     assert!(authorization.starts_with("AWS4-HMAC-SHA256 Credential=AKID/"), "{authorization}");
