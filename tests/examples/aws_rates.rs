@@ -2,7 +2,7 @@
 //! same endpoint in the same run. The endpoint is MiniStack, one Python process beside this one; `cargo ci --only tools`
 //! installs it.
 //!
-//! `cargo run --profile demo -p dlo-tests --example aws_rates -- 1000 5000`; 1,000 and 5,000 letters
+//! `cargo run --release -p dlo-tests --example aws_rates -- 1000 5000`; 1,000 and 5,000 letters
 //! are the default.
 
 use dlo_tests::endpoint::Endpoint;

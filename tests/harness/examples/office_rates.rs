@@ -2,7 +2,7 @@
 //! the same queues: one process, one run, the real store on disk, queues in memory. Each measurement is made twice: with a
 //! sync for each commit, as an office runs, and without.
 //!
-//! `cargo run --profile demo -p dlo-harness --example office_rates -- 1000 100000`; 1,000 and 100,000
+//! `cargo run --release -p dlo-harness --example office_rates -- 1000 100000`; 1,000 and 100,000
 //! letters are the default.
 
 use harness::rates::{self, Durations};

@@ -4,7 +4,7 @@
 //! each commit), how long an answer of the API takes meanwhile and afterwards, how long sweep takes then, and the
 //! memory. Fails if a letter is missing, counted twice, or in a wrong group.
 //!
-//! `cargo run --profile demo -p dlo-harness --example storm -- 20000`; 20,000 letters are the default, and
+//! `cargo run --release -p dlo-harness --example storm -- 20000`; 20,000 letters are the default, and
 //! `cargo xtask storm` runs it.
 
 use domain::marker::FAILURE_ATTRIBUTE;

@@ -201,7 +201,7 @@ mod tests {
         let workspace = Workspace::parse(METADATA).expect("packages");
         let known = Known { xtask: &["tidy"], aws: &["up"], steps: &["tidy"], dlo: Path::new("dlo") };
         for (command, fine) in [
-            ("run --profile demo -p dlo --features aws --bin dlo -- open --queue x", true),
+            ("run --release -p dlo --features aws --bin dlo -- open --queue x", true),
             ("run --release -p dlo --example rates", true),
             ("run -p dlo --example other", false),
             ("run -p dlo-local --bin dlo", false),

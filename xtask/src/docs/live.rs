@@ -43,7 +43,7 @@ const PROOFS: &[(&str, Proof)] = &[
     ("cargo aws ", Proof::Step("stack")),
     ("cargo ", Proof::Long),
     ("UPDATE=1 cargo test ", Proof::Long),
-    ("cargo run --profile demo -p dlo --features aws --bin dlo -- ", Proof::Account),
+    ("cargo run --release -p dlo --features aws --bin dlo -- ", Proof::Account),
     ("dlo ", Proof::Account),
     ("echo ", Proof::Demo),
     ("aws ", Proof::Account),
@@ -236,7 +236,7 @@ mod tests {
     fn the_longest_start_decides() {
         assert_eq!(proof("cargo bench -p dlo-domain"), Some(Proof::Long));
         assert_eq!(proof("cargo aws up"), Some(Proof::Step("stack")));
-        assert_eq!(proof("cargo run --profile demo -p dlo --features aws --bin dlo -- open"), Some(Proof::Account));
+        assert_eq!(proof("cargo run --release -p dlo --features aws --bin dlo -- open"), Some(Proof::Account));
     }
 
     #[test]
