@@ -174,7 +174,7 @@ impl KeptReports {
     /// Returns why the message failed; `None` if no report that counts names it.
     pub fn reason(&self) -> Option<ReportedReason> {
         let reports: Vec<&Report> = self.reports.iter().collect();
-        let judged = judge(self.key.message.as_ref()?, &reports, |_| false)?;
+        let judged = judge(self.key.message.as_ref()?, &reports)?;
         Some(ReportedReason {
             failure: failure(&judged),
             reported: Reported { instances: self.instances(&judged), ..reported(&judged) },

@@ -15,12 +15,21 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Keeps messages.
-    pub fn keep(&mut self, bodies: impl IntoIterator<Item = String>) {
-        for body in bodies {
-            self.bytes += body.len();
-            self.bodies.push_back(body);
-        }
+    /// Keeps new messages.
+    pub fn keep(&mut self, bodies: Vec<String>) {
+        self.bytes += bodies.iter().map(String::len).sum::<usize>();
+        self.bodies.extend(bodies);
+        self.bound();
+    }
+
+    /// Keeps messages that were taken, before those that came since.
+    pub fn keep_again(&mut self, bodies: Vec<String>) {
+        self.bytes += bodies.iter().map(String::len).sum::<usize>();
+        bodies.into_iter().rev().for_each(|body| self.bodies.push_front(body));
+        self.bound();
+    }
+
+    fn bound(&mut self) {
         while self.bytes > BACKLOG_BYTES_MAX {
             let Some(oldest) = self.bodies.pop_front() else { break };
             self.bytes -= oldest.len();
@@ -54,13 +63,20 @@ mod tests {
         let mut backlog = Backlog::default();
         assert!(backlog.is_empty());
         let body = |n: usize| n.to_string().repeat(BACKLOG_BYTES_MAX / 4);
-        backlog.keep((0..6).map(body));
+        backlog.keep((0..6).map(body).collect());
         assert_eq!(backlog.take(), (2..6).map(body).collect::<Vec<_>>());
         assert_eq!((backlog.take_dropped(), backlog.take_dropped()), (2, 0));
         assert!(backlog.is_empty());
-        backlog.keep((0..4).map(body));
+        backlog.keep((0..4).map(body).collect());
         assert_eq!((backlog.take().len(), backlog.take_dropped()), (4, 0));
-        backlog.keep(["x".repeat(BACKLOG_BYTES_MAX + 1)]);
+        backlog.keep_again((0..2).map(body).collect());
+        backlog.keep((2..4).map(body).collect());
+        let taken = backlog.take();
+        backlog.keep((4..6).map(body).collect());
+        backlog.keep_again(taken);
+        assert_eq!(backlog.take(), (2..6).map(body).collect::<Vec<_>>(), "the oldest are those that were taken");
+        assert_eq!(backlog.take_dropped(), 2);
+        backlog.keep(vec!["x".repeat(BACKLOG_BYTES_MAX + 1)]);
         assert_eq!((backlog.is_empty(), backlog.take_dropped()), (true, 1));
     }
 }

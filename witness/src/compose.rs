@@ -1,10 +1,10 @@
 //! Writes the report of a failed invocation from what the witness saw of it.
 
 use crate::event::Batch;
-use crate::log_error;
+use crate::said::Said;
 use domain::id::MessageId;
 use domain::report::batch_response::{self, BatchResponse};
-use domain::report::clues::{Clue, Suspect, Suspects, reports_an_error};
+use domain::report::clues::{Clue, Suspect, Suspects};
 use domain::report::powertools;
 use domain::report::{ERRORS_MAX, LOG_LINES_MAX, Report, ReportKind, ReportedError, ReportedMessage};
 use std::collections::BTreeSet;
@@ -35,23 +35,24 @@ pub fn compose(mut report: Report, batch: &Batch<'_>, ending: &Ending, lines: &[
     report.queue = batch.queue();
     report.batch_size = u32::try_from(batch.len()).ok();
     report.messages = batch.messages().collect();
+    let errors = Errors::on(lines);
     match ending {
         Ending::Response(response) => match batch_response::read(response, &batch.ids().collect()) {
-            BatchResponse::AllSucceeded | BatchResponse::Unreadable => return None,
-            BatchResponse::Failed(failed) => partial(&mut report, batch, &failed, lines),
+            BatchResponse::AllSucceeded | BatchResponse::Unproven => return None,
+            BatchResponse::Failed(failed) => partial(&mut report, batch, &failed, &errors),
             BatchResponse::Invalid(invalid) => {
                 report.kind = ReportKind::Partial;
                 let error_type = Some("InvalidBatchResponse".to_owned());
                 report.error = Some(ReportedError { error_type, message: Some(invalid.to_string()), stack: None });
             }
         },
-        Ending::Error(error) => thrown(&mut report, batch, error.clone(), lines),
+        Ending::Error(error) => thrown(&mut report, batch, error.clone(), &errors),
         Ending::Timeout => {
             report.kind = ReportKind::Timeout;
             report.error = Some(timed_out(report.duration_ms));
         }
-        Ending::Crash(error) => ended(&mut report, ReportKind::Crash, error, lines),
-        Ending::OutOfMemory(error) => ended(&mut report, ReportKind::OutOfMemory, error, lines),
+        Ending::Crash(error) => ended(&mut report, ReportKind::Crash, error, &errors),
+        Ending::OutOfMemory(error) => ended(&mut report, ReportKind::OutOfMemory, error, &errors),
     }
     if needs_logs(&report) {
         let surplus = lines.len().saturating_sub(LOG_LINES_MAX);
@@ -70,8 +71,39 @@ fn needs_logs(report: &Report) -> bool {
     report.kind != ReportKind::Error || (report.errors.is_empty() && report.error.as_ref().is_none_or(is_thin))
 }
 
+/// The errors on the lines of an invocation, most telling first: newest first, and those that are errors by their form
+/// before those that only sound like one.
+struct Errors<'a> {
+    all: Vec<(&'a str, ReportedError)>,
+    /// What is known of why a process ended: the newest error by its form, or else the last line of all if it sounds like
+    /// one.
+    last_words: Option<ReportedError>,
+}
+
+impl<'a> Errors<'a> {
+    fn on(lines: &[&'a str]) -> Self {
+        let (mut sure, mut perhaps) = (Vec::new(), Vec::new());
+        for line in lines.iter().rev() {
+            match Said::on(line) {
+                Said::Error(error) => sure.push((*line, error)),
+                Said::Perhaps(error) => perhaps.push((*line, error)),
+                Said::Nothing => {}
+            }
+        }
+        let is_last = |line: &&str| lines.last().is_some_and(|last| last == line);
+        let last = sure.first().or_else(|| perhaps.first().filter(|(line, _)| is_last(line)));
+        let last_words = last.map(|(_, error)| error.clone());
+        sure.append(&mut perhaps);
+        Self { all: sure, last_words }
+    }
+
+    fn lines(&self) -> Vec<&'a str> {
+        self.all.iter().map(|(line, _)| *line).collect()
+    }
+}
+
 /// All messages of the batch failed with one error.
-fn thrown(report: &mut Report, batch: &Batch<'_>, mut error: ReportedError, lines: &[&str]) {
+fn thrown(report: &mut Report, batch: &Batch<'_>, mut error: ReportedError, errors: &Errors<'_>) {
     report.kind = ReportKind::Error;
     let message = error.message.clone().unwrap_or_default();
     let own = powertools::split(&message);
@@ -85,11 +117,11 @@ fn thrown(report: &mut Report, batch: &Batch<'_>, mut error: ReportedError, line
         error.stack = None;
     } else if powertools::is_thin(&error) {
         let suspects = batch.suspects();
-        attribute_lines(report, &suspects, lines);
+        attribute_lines(report, &suspects, errors);
     }
     if report.errors.is_empty() {
         let suspects = batch.suspects();
-        let found = Suspects::new(&suspects).clues(&message, lines);
+        let found = Suspects::new(&suspects).clues(&message, &errors.lines());
         for (message, clue) in report.messages.iter_mut().zip(found) {
             message.clue = clue;
         }
@@ -98,28 +130,27 @@ fn thrown(report: &mut Report, batch: &Batch<'_>, mut error: ReportedError, line
 }
 
 /// The function returned the ids of the messages that failed.
-fn partial(report: &mut Report, batch: &Batch<'_>, failed: &[MessageId], lines: &[&str]) {
+fn partial(report: &mut Report, batch: &Batch<'_>, failed: &[MessageId], errors: &Errors<'_>) {
     report.kind = ReportKind::Partial;
     let failed: BTreeSet<&str> = failed.iter().map(MessageId::as_str).collect();
     report.messages.retain(|message| failed.contains(message.id.as_str()));
     let suspects: Vec<Suspect<'_>> =
         batch.suspects().into_iter().filter(|suspect| failed.contains(suspect.id)).collect();
-    attribute_lines(report, &suspects, lines);
+    attribute_lines(report, &suspects, errors);
     // A line that is about no message in particular is about the invocation.
     let unattributed = report.messages.iter().any(|message| message.error.is_none());
-    let last = lines.iter().rfind(|line| reports_an_error(line));
-    report.error = last.filter(|_| unattributed).map(|line| log_error::read(line));
+    report.error = errors.all.first().filter(|_| unattributed).map(|(_, error)| error.clone());
 }
 
-/// Gives each message the newest line about an error that names it and no other. A line that only quotes a value of
+/// Gives each message the most telling line about an error that names it and no other. A line that only quotes a value of
 /// its body is too little for an error of its own: it is a clue.
-fn attribute_lines(report: &mut Report, suspects: &[Suspect<'_>], lines: &[&str]) {
+fn attribute_lines(report: &mut Report, suspects: &[Suspect<'_>], errors: &Errors<'_>) {
     let suspects = Suspects::new(suspects);
     let mut searches = 0;
-    for line in lines.iter().rev().filter(|line| reports_an_error(line)) {
+    for (line, error) in &errors.all {
         if let Some(at) = suspects.named(line) {
             if report.messages.get(at).is_some_and(|message| message.error.is_none()) {
-                let own = add_error(report, log_error::read(line));
+                let own = add_error(report, error.clone());
                 report.messages[at].error = own;
                 report.messages[at].clue = Some(Clue::Named);
             }
@@ -147,12 +178,15 @@ fn add_error(report: &mut Report, error: ReportedError) -> Option<u16> {
     u16::try_from(at).ok()
 }
 
-/// The runtime's process ended, which kills the whole batch.
-fn ended(report: &mut Report, kind: ReportKind, error: &ReportedError, lines: &[&str]) {
+/// The runtime's process ended, which kills the whole batch. Its last words say why; where they have no type, Lambda's
+/// name for the end stays.
+fn ended(report: &mut Report, kind: ReportKind, end: &ReportedError, errors: &Errors<'_>) {
     report.kind = kind;
-    let last = lines.iter().rfind(|line| reports_an_error(line)).map(|line| log_error::read(line));
-    // A last line about an error says more than that the process has ended.
-    report.error = last.filter(|_| kind == ReportKind::Crash).or_else(|| Some(error.clone()));
+    let last = errors.last_words.clone().filter(|_| kind == ReportKind::Crash);
+    report.error = Some(match last {
+        Some(last) => ReportedError { error_type: last.error_type.or_else(|| end.error_type.clone()), ..last },
+        None => end.clone(),
+    });
 }
 
 /// Returns the error in Lambda's own words.
@@ -195,7 +229,7 @@ pub fn succeeded(batch: &Batch<'_>, response: &[u8]) -> Vec<ReportedMessage> {
             batch.messages().filter(|message| !failed.contains(message.id.as_str())).collect()
         }
         // A receipt is for a message that is known to have succeeded.
-        BatchResponse::Invalid(_) | BatchResponse::Unreadable => Vec::new(),
+        BatchResponse::Invalid(_) | BatchResponse::Unproven => Vec::new(),
     }
 }
 
@@ -241,9 +275,42 @@ mod tests {
         let clues: Vec<_> = report.messages.iter().map(|message| message.clue).collect();
         assert_eq!(clues, [Some(Clue::Value), Some(Clue::Named)]);
         let error = report.error_of(&report.messages[1]).and_then(|error| error.message.as_deref());
-        assert_eq!(error, Some("ERROR m-2: too late"));
-        assert_eq!(report.error.and_then(|error| error.message).as_deref(), Some("ERROR about all"));
+        assert_eq!(error, Some("m-2: too late"));
+        assert_eq!(report.error.and_then(|error| error.message).as_deref(), Some("about all"));
         assert_eq!(report.logs, lines);
+    }
+
+    #[test]
+    fn what_sounds_like_an_error_counts_where_nothing_is_one() {
+        let failed = response(r#"{"batchItemFailures":[{"itemIdentifier":"m-0"}]}"#);
+        let message = |lines: &[&str]| {
+            let report = composed(&["", ""], &failed, lines).expect("a report");
+            let own = report.error_of(&report.messages[0]).cloned();
+            own.and_then(|error| error.message)
+        };
+        let (early, real) = ("m-0: retry after a transient error", "[ERROR] m-0: card declined");
+        assert_eq!(message(&[real, early]).as_deref(), Some("m-0: card declined"));
+        assert_eq!(message(&[early, "INFO m-0: error budget ok"]).as_deref(), Some(early));
+        assert_eq!(message(&["INFO m-0: error budget ok"]), None);
+    }
+
+    #[test]
+    fn a_crash_keeps_its_type_unless_the_last_error_has_one() {
+        let end = ReportedError {
+            error_type: Some("Runtime.ExitError".into()),
+            message: Some("exit status 7".into()),
+            stack: None,
+        };
+        let said = |lines: &[&str]| {
+            let report = composed(&[""], &Ending::Crash(end.clone()), lines).expect("a report");
+            let error = report.error.expect("an error");
+            (error.error_type.unwrap_or_default(), error.message.unwrap_or_default(), report.logs.len())
+        };
+        let row = |error_type: &str, message: &str, logs| (error_type.to_owned(), message.to_owned(), logs);
+        assert_eq!(said(&["WARNING: failed to load", "bye"]), row("Runtime.ExitError", "exit status 7", 2));
+        assert_eq!(said(&["hello", "fatal error: no disk"]), row("Runtime.ExitError", "fatal error: no disk", 2));
+        assert_eq!(said(&["ERROR no disk"]), row("Runtime.ExitError", "no disk", 1));
+        assert_eq!(said(&["ERROR: KeyError: 'a'", "bye"]), row("KeyError", "'a'", 2));
     }
 
     #[test]

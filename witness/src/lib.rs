@@ -11,18 +11,19 @@
 #![deny(missing_docs)]
 
 pub mod backlog;
-pub mod breaker;
+
 pub mod compose;
 pub mod credentials;
 pub mod event;
 pub mod extension;
+pub mod health;
 pub mod http;
 pub mod lambda_error;
-pub mod log_error;
 pub mod logs;
 pub mod outbox;
 pub mod proxy;
 pub mod run;
+pub mod said;
 pub mod settings;
 pub mod sign;
 pub mod sqs;

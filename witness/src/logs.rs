@@ -1,7 +1,7 @@
 //! The last lines that the function logged, as Lambda's Telemetry API delivers them.
 
+use crate::said::Said;
 use domain::report::ReportedError;
-use domain::report::clues::reports_an_error;
 use domain::text::head;
 use serde::Deserialize;
 use serde_json::Value;
@@ -49,9 +49,23 @@ pub struct Logs {
 struct State {
     /// The invocation that the next lines belong to.
     current: Option<String>,
-    lines: VecDeque<(Option<String>, String)>,
+    lines: VecDeque<Line>,
+    /// How many lines came so far.
+    lines_count: u64,
     ends: VecDeque<(String, End)>,
 }
+
+struct Line {
+    /// The invocation; `None` before the first one was announced.
+    of: Option<String>,
+    text: String,
+    /// Its number among all lines that came.
+    number: u64,
+}
+
+/// A moment among the lines that came.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mark(u64);
 
 /// One event of the Telemetry API, schema version 2022-12-13.
 #[derive(Deserialize)]
@@ -81,11 +95,20 @@ impl Logs {
         self.changed.notify_waiters();
     }
 
-    /// Returns the lines of an invocation, oldest first, with those that came before Lambda named any.
+    /// Returns the lines of an invocation, oldest first. What the function logged while it started is not about any
+    /// invocation.
     pub fn of(&self, request_id: &str) -> Vec<String> {
-        let state = self.state();
-        let lines = state.lines.iter().filter(|(of, _)| of.as_deref().is_none_or(|of| of == request_id));
-        lines.map(|(_, line)| line.clone()).collect()
+        self.state().lines.iter().filter(|line| line.is_of(request_id)).map(|line| line.text.clone()).collect()
+    }
+
+    /// Returns the lines that the function logged before its first invocation was announced, oldest first.
+    pub fn of_start(&self) -> Vec<String> {
+        self.state().lines.iter().filter(|line| line.of.is_none()).map(|line| line.text.clone()).collect()
+    }
+
+    /// Returns this moment.
+    pub fn mark(&self) -> Mark {
+        Mark(self.state().lines_count)
     }
 
     /// Returns what Lambda said about the end of an invocation.
@@ -98,9 +121,22 @@ impl Logs {
         self.state().current.is_some()
     }
 
-    /// Waits until the lines of an invocation report an error, or for `limit`: Lambda delivers them late.
-    pub async fn wait_for_error(&self, request_id: &str, limit: Duration) {
-        self.wait(limit, |logs| logs.of(request_id).iter().any(|line| reports_an_error(line))).await;
+    /// Waits for the last lines of an invocation that has ended, or for `limit`, because Lambda delivers them late: until
+    /// Lambda says that it has ended, or a line reports an error that has come since. Earlier lines may be about what the
+    /// function has overcome.
+    pub async fn wait_for_error(&self, request_id: &str, since: Mark, limit: Duration) {
+        let has_error = |logs: &Self| {
+            let state = logs.state();
+            let mut lines = state.lines.iter().filter(|line| line.number >= since.0 && line.is_of(request_id));
+            lines.any(|line| matches!(Said::on(&line.text), Said::Error(_)))
+        };
+        self.wait(limit, |logs| logs.end_of(request_id).is_some() || has_error(logs)).await;
+    }
+
+    /// Waits until a line from before the first invocation reports an error, or for `limit`.
+    pub async fn wait_for_error_of_start(&self, limit: Duration) {
+        let is_error = |line: &String| matches!(Said::on(line), Said::Error(_));
+        self.wait(limit, |logs| logs.of_start().iter().any(is_error)).await;
     }
 
     /// Waits until Lambda has said how an invocation ended, or for `limit`.
@@ -156,7 +192,9 @@ impl State {
                     self.lines.pop_front();
                 }
                 let named = text("requestId").or_else(|| text("AWSRequestId"));
-                self.lines.push_back((named.or_else(|| self.current.clone()), line.to_owned()));
+                let (of, number) = (named.or_else(|| self.current.clone()), self.lines_count);
+                self.lines_count += 1;
+                self.lines.push_back(Line { of, text: line.to_owned(), number });
             }
             _ => {}
         }
@@ -176,6 +214,15 @@ impl State {
             self.ends.pop_front();
         }
         self.ends.push_back((request_id, end));
+    }
+}
+
+impl Line {
+    fn is_of(&self, request_id: &str) -> bool {
+        match &self.of {
+            Some(of) => of == request_id,
+            None => !request_id.is_empty() && self.text.contains(request_id),
+        }
     }
 }
 
@@ -212,13 +259,14 @@ mod tests {
     #[test]
     fn lines_belong_to_the_invocation_that_was_announced_before() {
         let logs = logs(&[
-            r#"[{"type":"function","record":"cold\n"},{"type":"platform.start","record":{"requestId":"r-1"}},
+            r#"[{"type":"function","record":"cold\n"},{"type":"function","record":"early r-2\n"},{"type":"platform.start","record":{"requestId":"r-1"}},
                 {"type":"function","record":"one\n"}]"#,
             r#"[{"type":"extension","record":"not ours"},{"type":"platform.start","record":{"requestId":"r-2"}},
                 {"type":"function","record":{"level":"ERROR","requestId":"r-1"}},{"type":"function","record":"two"}]"#,
         ]);
-        assert_eq!(logs.of("r-1"), ["cold", "one", r#"{"level":"ERROR","requestId":"r-1"}"#]);
-        assert_eq!(logs.of("r-2"), ["cold", "two"]);
+        assert_eq!(logs.of_start(), ["cold", "early r-2"]);
+        assert_eq!(logs.of("r-1"), ["one", r#"{"level":"ERROR","requestId":"r-1"}"#]);
+        assert_eq!(logs.of("r-2"), ["early r-2", "two"]);
         assert!(logs.saw_invocation());
     }
 
@@ -243,12 +291,33 @@ mod tests {
         let logs = Logs::default();
         let second = Duration::from_secs(1);
         let began = tokio::time::Instant::now();
-        logs.wait_for_error("r", second).await;
+        logs.wait_for_error("r", logs.mark(), second).await;
         assert_eq!(began.elapsed(), second);
         let (logs, began) = (&logs, tokio::time::Instant::now());
-        tokio::join!(logs.wait_for_error("r", second), async { logs.switch_off() });
+        tokio::join!(logs.wait_for_error("r", logs.mark(), second), async { logs.switch_off() });
         logs.wait_for_end("r", second).await;
         assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_what_comes_after_the_end_ends_the_wait() {
+        let line = |text: &str| {
+            format!(r#"[{{"type":"function","record":{{"requestId":"r","level":"ERROR","message":"{text}"}}}}]"#)
+        };
+        let second = Duration::from_secs(1);
+        let logs = logs(&[&line("overcome")]);
+        let (logs, mark, began) = (&logs, logs.mark(), tokio::time::Instant::now());
+        let later = async {
+            tokio::time::sleep(second / 4).await;
+            logs.take(br#"[{"type":"function","record":{"requestId":"other","level":"ERROR","message":"no"}}]"#);
+            tokio::time::sleep(second / 4).await;
+            logs.take(line("lost").as_bytes());
+        };
+        tokio::join!(logs.wait_for_error("r", mark, second), later);
+        assert_eq!(began.elapsed(), second / 2);
+        let (mark, end) = (logs.mark(), r#"[{"type":"platform.runtimeDone","record":{"requestId":"r"}}]"#);
+        tokio::join!(logs.wait_for_error("r", mark, second), async { logs.take(end.as_bytes()) });
+        assert_eq!(began.elapsed(), second / 2, "it has ended");
     }
 
     #[test]
@@ -260,7 +329,7 @@ mod tests {
             let end = format!("[{{\"type\":\"platform.report\",\"record\":{{\"requestId\":\"{n}\"}}}}]");
             logs.take(end.as_bytes());
         }
-        let lines = logs.of("r");
+        let lines = logs.of_start();
         assert_eq!((lines.len(), lines[0].len()), (LINES_MAX, LINE_BYTES_MAX));
         assert!(lines[0].starts_with("5 "));
         assert_eq!(logs.state().ends.len(), ENDS_MAX);

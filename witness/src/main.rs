@@ -28,7 +28,12 @@ fn main() -> ExitCode {
 
 fn block_on(work: impl Future<Output = ExitCode>) -> ExitCode {
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(work),
+        Ok(runtime) => {
+            let code = runtime.block_on(work);
+            // Does not wait for a name that the resolver still looks for: that may take ten seconds.
+            runtime.shutdown_background();
+            code
+        }
         Err(error) => {
             say(&format!("cannot start: {error}"));
             ExitCode::FAILURE

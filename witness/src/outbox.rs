@@ -5,7 +5,7 @@
 //! queue does not take is kept in bounded memory, and tried again beside later invocations.
 
 use crate::backlog::Backlog;
-use crate::breaker::Breaker;
+use crate::health::Health;
 use crate::sqs::{Queue, SendError, Sqs};
 use crate::voice::say;
 use domain::limits::BATCH_ENTRIES_MAX;
@@ -18,8 +18,17 @@ use tokio::time::{Instant, timeout};
 pub const HOLD_MAX: Duration = Duration::from_millis(700);
 /// The time that the function keeps of its own limit.
 pub const HOLD_SPARES: Duration = Duration::from_millis(200);
+/// The shortest wait that tells a slow queue from a fast one.
+const HOLD_TELLS: Duration = Duration::from_millis(300);
 /// How long one attempt to send may take. The runtime does not wait for all of it.
 const SEND_MAX: Duration = Duration::from_secs(5);
+/// How many sends may be on their way. Each takes a connection and the memory of its messages.
+const SENDS_MAX: usize = 4;
+/// The most bytes of messages in one call: what SQS took before August 2025, and endpoints like it still do.
+const CALL_BYTES_MAX: usize = 256 * 1024;
+/// How long the last reports wait for those that are on their way. Lambda gives an environment that ends half a second to
+/// two seconds for all.
+const END_WAIT: Duration = Duration::from_millis(200);
 
 /// What is on its way.
 pub struct Outbox<Q = Sqs> {
@@ -31,11 +40,13 @@ pub struct Outbox<Q = Sqs> {
 
 #[derive(Default)]
 struct State {
-    breaker: Breaker,
+    health: Health,
     /// What waits for the queue to be in order.
     backlog: Backlog,
-    /// Whether a task tries the queue again.
-    is_retried: bool,
+    /// Whether a task sends what is kept.
+    is_drained: bool,
+    /// Whether the environment ends, so that calls without an answer are given up.
+    is_ending: bool,
     /// The number of sends on their way.
     sending: usize,
     /// Those that the runtime waits for, and until when.
@@ -59,7 +70,7 @@ impl<Q: Queue> Outbox<Q> {
     }
 
     /// Sends what a future yields, beside everything else. The runtime waits for it until `hold_until` at most. While the
-    /// queue is out of order, the runtime does not wait, and what the future yields is kept for the next try.
+    /// queue is out of order or slow, the runtime does not wait, and what the future yields is kept for a later call.
     pub fn send(self: &Arc<Self>, hold_until: Instant, bodies: impl Future<Output = Vec<String>> + Send + 'static) {
         if !self.is_on() {
             return;
@@ -67,18 +78,18 @@ impl<Q: Queue> Outbox<Q> {
         let done = self.begin(Some(hold_until));
         tokio::spawn(async move {
             let bodies = bodies.await;
-            // What the runtime has waited for is sent in any case, and says whether the queue is in order again.
+            // What the runtime waits for is sent in any case, and says how the queue is.
             if let Some(bodies) = done.outbox.keep(bodies, done.hold.is_none()) {
                 done.outbox.deliver(bodies).await;
             }
         });
     }
 
-    /// Counts a send as on its way; the runtime waits for it if the queue is in order.
+    /// Counts a send as on its way; the runtime waits for it if the queue is worth it.
     fn begin(self: &Arc<Self>, hold_until: Option<Instant>) -> Done<Q> {
         let mut state = self.state();
         state.sending += 1;
-        let hold_until = hold_until.filter(|_| !state.breaker.is_open());
+        let hold_until = hold_until.filter(|_| state.health.is_worth_waiting(Instant::now()));
         if hold_until.is_some() {
             state.held += 1;
             state.hold_until = state.hold_until.max(hold_until);
@@ -86,32 +97,44 @@ impl<Q: Queue> Outbox<Q> {
         Done { outbox: Arc::clone(self), hold: hold_until.map(|_| state.holds) }
     }
 
-    /// Keeps messages if they may wait and the queue is out of order; returns them otherwise. One look at both, because the
-    /// task that tries the queue again ends as soon as the queue is in order and nothing is kept.
-    fn keep(&self, bodies: Vec<String>, may_wait: bool) -> Option<Vec<String>> {
+    /// Keeps messages if they may wait and the queue is not in order, or has enough to take; returns them otherwise.
+    fn keep(self: &Arc<Self>, bodies: Vec<String>, may_wait: bool) -> Option<Vec<String>> {
         let mut state = self.state();
-        if may_wait && state.breaker.is_open() {
-            state.backlog.keep(bodies);
-            return None;
+        if state.sending <= SENDS_MAX && (!may_wait || state.health.is_good()) {
+            return Some(bodies);
         }
-        Some(bodies)
+        state.backlog.keep(bodies);
+        self.drain_later(&mut state);
+        None
     }
 
-    /// Stops at the first call that fails: the others would, too. Keeps what may be taken later.
+    /// Sends messages in as many calls as they need. Stops at the first one that fails: the others would, too. Keeps what
+    /// may be taken later.
     async fn deliver(self: &Arc<Self>, mut bodies: Vec<String>) {
         let Some(queue) = self.queue.as_ref() else { return };
         while !bodies.is_empty() {
-            let later = bodies.split_off(bodies.len().min(BATCH_ENTRIES_MAX));
-            let sent = timeout(SEND_MAX, queue.send(&bodies)).await.unwrap_or(Err(SendError::Late(SEND_MAX)));
-            if let Err(error) = sent {
-                let refused = if error.passes() { bodies } else { Vec::new() };
-                self.state().backlog.keep(refused.into_iter().chain(later));
-                return self.failed(&error);
+            let later = bodies.split_off(first_call(&bodies));
+            let began = Instant::now();
+            let sent = tokio::select! {
+                sent = timeout(SEND_MAX, queue.send(&bodies)) => sent.unwrap_or(Err(SendError::Late(SEND_MAX))),
+                () = self.until(|state| state.is_ending) => Err(SendError::Late(began.elapsed())),
+            };
+            let mut state = self.state();
+            match sent {
+                Err(error) if error.is_outage() => {
+                    state.backlog.keep_again(error.later(bodies).into_iter().chain(later).collect());
+                    let is_first = state.health.failed();
+                    self.drain_later(&mut state);
+                    drop(state);
+                    return self.tell(is_first, &error);
+                }
+                // The queue is in order, and will never take these messages.
+                Err(error) => say(&format!("dropped reports: {error}")),
+                Ok(()) => {}
             }
             bodies = later;
-            let mut state = self.state();
             state.taken_at = Some(Instant::now());
-            if state.breaker.succeeded() {
+            if state.health.succeeded(began.elapsed() < HOLD_TELLS) {
                 say(&match state.backlog.take_dropped() {
                     0 => "reports are sent again".to_owned(),
                     dropped => format!("reports are sent again. {dropped} of them were dropped meanwhile."),
@@ -120,32 +143,36 @@ impl<Q: Queue> Outbox<Q> {
         }
     }
 
-    fn failed(self: &Arc<Self>, error: &SendError) {
-        let is_first = {
-            let mut state = self.state();
-            if !std::mem::replace(&mut state.is_retried, true) {
-                tokio::spawn(Arc::clone(self).retry());
-            }
-            state.breaker.failed()
-        };
+    fn tell(&self, is_first: bool, error: &SendError) {
         if let Some(queue) = self.queue.as_ref().filter(|_| is_first) {
             say(&format!("cannot send reports to {}: {error}. The function is not affected.", queue.url()));
         }
     }
 
-    /// Tries what is kept until the queue has taken all of it: after each pause, and as soon as another send succeeds.
-    async fn retry(self: Arc<Self>) {
+    /// Starts the task that sends what is kept, unless it runs. It ends when nothing is kept and calls do not fail; both
+    /// are looked at under one lock.
+    fn drain_later(self: &Arc<Self>, state: &mut State) {
+        if !std::mem::replace(&mut state.is_drained, true) {
+            tokio::spawn(Arc::clone(self).drain());
+        }
+    }
+
+    /// Sends what is kept, one call after the other; while calls fail, after each pause, or as soon as another send
+    /// succeeds.
+    async fn drain(self: Arc<Self>) {
         loop {
             let pause = {
                 let mut state = self.state();
-                if !state.breaker.is_open() && state.backlog.is_empty() {
-                    state.is_retried = false;
+                if !state.health.is_out() && state.backlog.is_empty() {
+                    state.is_drained = false;
                     return;
                 }
-                state.breaker.pause().unwrap_or_default()
+                state.health.pause().unwrap_or_default()
             };
-            let _ = timeout(pause, self.until(|state| !state.breaker.is_open())).await;
-            self.until(|state| !state.breaker.is_open() || !state.backlog.is_empty()).await;
+            let _ = timeout(pause, self.until(|state| !state.health.is_out())).await;
+            self.until(|state| !state.health.is_out() || !state.backlog.is_empty()).await;
+            // A queue that is slow, or may hang, gets one call at a time.
+            self.until(|state| state.sending == 0 || (state.health.is_good() && state.sending < SENDS_MAX)).await;
             self.deliver_backlog().await;
         }
     }
@@ -162,21 +189,26 @@ impl<Q: Queue> Outbox<Q> {
         let began = Instant::now();
         let limit = until.saturating_duration_since(began);
         let is_sent = timeout(limit, self.until(|state| state.held == 0)).await.is_ok();
-        // Without time to wait, nothing is known of the queue. One that takes messages is in order, and has many to take.
-        let takes = self.state().taken_at.is_some_and(|at| at >= began);
-        if !is_sent && !limit.is_zero() && !takes {
-            self.failed(&SendError::Late(limit));
-        }
         let mut state = self.state();
+        // One that takes messages is in order, and has many to take.
+        let takes = state.taken_at.is_some_and(|at| at >= began);
+        if !is_sent && !limit.is_zero() && !takes {
+            let is_first = state.health.was_late(Instant::now(), limit >= HOLD_TELLS);
+            self.tell(is_first, &SendError::Late(limit));
+        }
         (state.held, state.hold_until, state.holds) = (0, None, state.holds + 1);
     }
 
-    /// Waits until everything has been sent, or for `limit`. Tries once what is kept.
+    /// Waits until everything has been sent, or for `limit`. Tries once more what has no answer, and what is kept.
     pub async fn flush(self: &Arc<Self>, limit: Duration) {
         let nothing_is_sent = || self.until(|state| state.sending == 0);
         let all = async {
-            // What is on its way may still be kept. What hangs must not take all the time.
-            let _ = timeout(limit / 2, nothing_is_sent()).await;
+            if timeout(END_WAIT.min(limit / 2), nothing_is_sent()).await.is_err() {
+                self.state().is_ending = true;
+                self.changed.notify_waiters();
+                nothing_is_sent().await;
+                self.state().is_ending = false;
+            }
             self.deliver_backlog().await;
             nothing_is_sent().await;
         };
@@ -218,6 +250,16 @@ impl<Q> Drop for Done<Q> {
         }
         self.outbox.changed.notify_waiters();
     }
+}
+
+/// Returns how many messages, from the first one on, go into one call.
+fn first_call(bodies: &[String]) -> usize {
+    let mut bytes = 0;
+    let fits = |body: &&String| {
+        bytes += body.len();
+        bytes <= CALL_BYTES_MAX
+    };
+    bodies.iter().take(BATCH_ENTRIES_MAX).take_while(fits).count().max(1)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What the runtime waits for, and what becomes of that which the queue does not take. The clock is the test's.
 
 use super::*;
+use crate::sqs::Later;
 use std::future::pending;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -39,7 +40,9 @@ impl Queue for Arc<Fake> {
             Mood::Hangs => pending().await,
             Mood::Slow(time) => tokio::time::sleep(time).await,
             Mood::Fails => return Err(SendError::Unreachable("refused".into())),
-            Mood::Refuses => return Err(SendError::Refused { status: 400, text: String::new(), passes: false }),
+            Mood::Refuses => {
+                return Err(SendError::Refused { status: 400, text: String::new(), later: Later::Nothing });
+            }
         }
         self.taken.lock().unwrap().extend_from_slice(bodies);
         Ok(())
@@ -93,9 +96,9 @@ async fn the_runtime_waits_for_a_queue_that_hangs_once_and_within_its_limit() {
 async fn a_function_without_time_to_wait_says_nothing_of_the_queue() {
     let (_queue, outbox) = Fake::in_mood(Mood::Hangs);
     held(&outbox, MS(100), "a").await;
-    assert!(!outbox.state().breaker.is_open());
+    assert!(outbox.state().health.is_good());
     held(&outbox, MS(300), "b").await;
-    assert!(outbox.state().breaker.is_open());
+    assert!(!outbox.state().health.is_good());
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,7 +106,7 @@ async fn a_queue_that_takes_messages_is_in_order_however_many_are_left() {
     let (queue, outbox) = Fake::in_mood(Mood::Slow(MS(300)));
     outbox.send(Instant::now() + HOLD_MAX, async { vec!["{}".to_owned(); 1_000] });
     outbox.hold().await;
-    assert!(!outbox.state().breaker.is_open());
+    assert!(outbox.state().health.is_good());
     assert_eq!(queue.taken().len(), 20);
 }
 
@@ -132,15 +135,41 @@ async fn while_the_queue_is_tried_again_the_runtime_does_not_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_slow_queue_takes_late_ends_the_disturbance_and_the_rest_goes_at_once() {
-    let (queue, outbox) = Fake::in_mood(Mood::Slow(MS(900)));
-    held(&outbox, S(60), "a").await;
-    held(&outbox, S(60), "b").await;
-    assert!(outbox.state().breaker.is_open());
-    let now = Instant::now();
-    outbox.until(|state| !state.is_retried && state.sending == 0).await;
-    assert_eq!(queue.taken(), ["a", "b"]);
-    assert!(now.elapsed() < S(3), "{:?}", now.elapsed());
+async fn a_slow_queue_is_waited_for_once_and_takes_everything() {
+    let (queue, outbox) = Fake::in_mood(Mood::Slow(S(1)));
+    let bodies: Vec<String> = (0..9).map(|n| n.to_string()).collect();
+    for (n, body) in bodies.iter().enumerate() {
+        let waited = held(&outbox, S(60), body).await;
+        assert!(waited.abs_diff(if n == 0 { HOLD_MAX } else { S(0) }) <= MS(1), "{n}: {waited:?}");
+        tokio::time::sleep(S(1)).await;
+    }
+    outbox.until(|state| !state.is_drained && state.sending == 0).await;
+    assert_eq!(queue.taken(), bodies);
+    tokio::time::sleep(S(30)).await;
+    assert!(held(&outbox, S(60), "again").await >= HOLD_MAX, "it may be faster by now");
+    queue.now(Mood::Takes);
+    held(&outbox, S(60), "kept").await;
+    outbox.until(|state| !state.is_drained && state.sending == 0 && state.health.is_good()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn few_calls_are_on_their_way_at_once() {
+    let (queue, outbox) = Fake::in_mood(Mood::Slow(MS(100)));
+    let bodies: Vec<String> = (10..60).map(|n| n.to_string()).collect();
+    for body in bodies.clone() {
+        outbox.send(Instant::now(), async { vec![body] });
+    }
+    outbox.until(|state| !state.is_drained && state.sending == 0).await;
+    assert_eq!(queue.taken(), bodies);
+    assert!(queue.calls() <= SENDS_MAX + bodies.len().div_ceil(BATCH_ENTRIES_MAX), "{}", queue.calls());
+}
+
+#[test]
+fn calls_are_bounded_in_messages_and_bytes() {
+    let call = |sizes: &[usize]| first_call(&sizes.iter().map(|size| "x".repeat(*size)).collect::<Vec<_>>());
+    assert_eq!(call(&[1; 11]), 10);
+    assert_eq!(call(&[64 * 1024; 6]), 4);
+    assert_eq!(call(&[CALL_BYTES_MAX + 1, 1]), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,10 +179,10 @@ async fn what_the_queue_did_not_take_is_sent_when_it_is_in_order_again() {
         assert!(held(&outbox, S(60), body).await <= MS(1));
     }
     assert_eq!(queue.calls(), 1, "the others wait");
-    outbox.until(|state| state.breaker.pause() == Some(S(240))).await;
+    outbox.until(|state| state.health.pause() == Some(S(240))).await;
     assert_eq!(queue.calls(), 4, "after 30, 60 and 120 s");
     queue.now(Mood::Takes);
-    outbox.until(|state| !state.is_retried && state.sending == 0).await;
+    outbox.until(|state| !state.is_drained && state.sending == 0).await;
     assert_eq!((queue.taken(), queue.calls()), (vec!["a".into(), "b".into(), "c".into()], 5));
     assert!(held(&outbox, S(60), "d").await <= MS(1));
     assert_eq!(queue.taken().len(), 4);
@@ -161,14 +190,20 @@ async fn what_the_queue_did_not_take_is_sent_when_it_is_in_order_again() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_kept_is_tried_once_at_the_end() {
-    for (mood, taken) in [(Mood::Takes, 2), (Mood::Fails, 0), (Mood::Hangs, 0)] {
-        let (queue, outbox) = Fake::in_mood(Mood::Fails);
+    for (before, mood, taken, calls) in [
+        (Mood::Fails, Mood::Takes, 2, 2),
+        (Mood::Fails, Mood::Fails, 0, 2),
+        (Mood::Fails, Mood::Hangs, 0, 2),
+        // What hangs is tried on another connection.
+        (Mood::Hangs, Mood::Takes, 2, 2),
+    ] {
+        let (queue, outbox) = Fake::in_mood(before);
         held(&outbox, S(60), "a").await;
         held(&outbox, S(60), "b").await;
         queue.now(mood);
         let now = Instant::now();
         outbox.flush(S(1)).await;
-        assert_eq!((queue.taken().len(), queue.calls()), (taken, 2), "{mood:?}");
+        assert_eq!((queue.taken().len(), queue.calls()), (taken, calls), "{before:?} {mood:?}");
         assert!(now.elapsed() <= S(1) + MS(1), "{mood:?}: {:?}", now.elapsed());
     }
 }
@@ -180,7 +215,7 @@ async fn what_the_queue_will_never_take_is_not_tried_again() {
     assert!(outbox.state().backlog.is_empty());
     held(&outbox, S(60), "b").await;
     queue.now(Mood::Takes);
-    outbox.until(|state| !state.is_retried && state.sending == 0).await;
+    outbox.until(|state| !state.is_drained && state.sending == 0).await;
     assert_eq!(queue.taken(), ["b"]);
 }
 

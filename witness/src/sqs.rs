@@ -19,8 +19,9 @@ const TARGET: &str = "AmazonSQS.SendMessageBatch";
 const IDLE_MAX: Duration = Duration::from_secs(10);
 /// How much of an answer an error repeats, bytes.
 const SHOWN_BYTES_MAX: usize = 300;
-/// What the codes of a call too many have in common: `RequestThrottled`, `ThrottlingException`, `KmsThrottled`.
-const THROTTLED: &str = "Throttl";
+/// How SQS names a call that it refuses because of its messages, at any time.
+const OF_MESSAGES: [&str; 5] =
+    ["InvalidMessageContents", "InvalidParameterValue", "BatchRequestTooLong", "BatchEntryId", "EntriesInBatch"];
 
 /// Where messages are sent.
 pub trait Queue: Send + Sync + 'static {
@@ -61,22 +62,58 @@ pub enum SendError {
         /// The beginning of the answer.
         text: String,
     },
-    /// SQS refused.
-    #[error("SQS answered {status}: {text}; the function's role needs sqs:SendMessage on the queue")]
+    /// SQS refused all messages, or some.
+    #[error("SQS answered {status}: {text}{}", advice(*.status, .text))]
     Refused {
         /// The status.
         status: u16,
         /// The beginning of the answer.
         text: String,
-        /// Whether the same messages may be taken later: SQS is out of order, or has too many calls.
-        passes: bool,
+        /// What may be taken later.
+        later: Later,
     },
 }
 
+/// Which messages of a call may be taken later, as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Later {
+    /// All: the call failed, and not because of them.
+    All,
+    /// None: SQS names the messages as the reason.
+    Nothing,
+    /// Those at these positions. SQS has taken the others, or never will.
+    Only(Vec<usize>),
+}
+
 impl SendError {
-    /// Whether the same messages may be taken later, as they are.
-    pub fn passes(&self) -> bool {
-        !matches!(self, Self::Refused { passes: false, .. })
+    /// Splits the messages of a call: returns those that may be taken later.
+    pub fn later(&self, bodies: Vec<String>) -> Vec<String> {
+        match self {
+            Self::Refused { later: Later::Nothing, .. } => Vec::new(),
+            Self::Refused { later: Later::Only(positions), .. } => {
+                let bodies = bodies.into_iter().enumerate();
+                bodies.filter(|(at, _)| positions.contains(at)).map(|(_, body)| body).collect()
+            }
+            _ => bodies,
+        }
+    }
+
+    /// Whether the next call would fail, too.
+    pub fn is_outage(&self) -> bool {
+        !matches!(self, Self::Refused { later: Later::Only(positions), .. } if positions.is_empty())
+    }
+}
+
+/// Returns what to do about a refusal, where it is known.
+fn advice(status: u16, text: &str) -> &'static str {
+    match status {
+        403 => "; the function's role needs sqs:SendMessage on the queue",
+        _ if text.contains("AccessDenied") => "; the function's role needs sqs:SendMessage on the queue",
+        404 => "; check the URL of the receipts queue",
+        _ if text.contains("NonExistentQueue") || text.contains("QueueDoesNotExist") => {
+            "; check the URL of the receipts queue"
+        }
+        _ => "",
     }
 }
 
@@ -105,6 +142,7 @@ struct Answer {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Failed {
+    id: String,
     code: String,
     message: String,
     sender_fault: bool,
@@ -198,15 +236,16 @@ fn judge(status: StatusCode, body: &[u8], entries: usize) -> Result<(), SendErro
     let status_code = status.as_u16();
     if !status.is_success() {
         let text = text();
-        let passes = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS || text.contains(THROTTLED);
-        return Err(SendError::Refused { status: status_code, text, passes });
+        let is_of_messages = OF_MESSAGES.iter().any(|name| text.contains(name));
+        let later = if status == StatusCode::BAD_REQUEST && is_of_messages { Later::Nothing } else { Later::All };
+        return Err(SendError::Refused { status: status_code, text, later });
     }
     let answer: Answer = serde_json::from_slice(body).unwrap_or_default();
-    // One that is the sender's fault is so each time. The others go with it.
-    let failed = answer.failed.iter().find(|failed| failed.sender_fault).or(answer.failed.first());
-    if let Some(Failed { code, message, sender_fault }) = failed {
+    if let Some(Failed { code, message, .. }) = answer.failed.first() {
+        let later = answer.failed.iter().filter(|failed| !failed.sender_fault);
+        let later = Later::Only(later.filter_map(|failed| failed.id.parse().ok()).collect());
         let text = shown(&format!("{code} {message}"));
-        return Err(SendError::Refused { status: status_code, text, passes: !sender_fault });
+        return Err(SendError::Refused { status: status_code, text, later });
     }
     if answer.successful.len() != entries {
         return Err(SendError::NotSqs { status: status_code, text: text() });
@@ -232,36 +271,46 @@ mod tests {
 
     #[test]
     fn only_an_answer_of_sqs_that_names_every_entry_counts_as_sent() {
+        use Later::{All, Nothing, Only};
         let taken = r#"{"Successful":[{"Id":"0"},{"Id":"1"}]}"#;
-        let failed = |code: &str, fault: &str| {
-            format!(r#"{{"Successful":[{{"Id":"0"}}],"Failed":[{{"Id":"1","Code":"{code}","Message":"m"{fault}}}]}}"#)
+        let failed = |code: &str, fault: bool| {
+            let failed = format!(r#"{{"Id":"1","Code":"{code}","Message":"m","SenderFault":{fault}}}"#);
+            format!(r#"{{"Successful":[{{"Id":"0"}}],"Failed":[{failed}]}}"#)
         };
-        // The status, the answer, what the error says, and whether it may pass.
+        let refused = |name: &str| format!(r#"{{"__type":"com.amazonaws.sqs#{name}"}}"#);
+        // The status, the answer, what the error says, and what may be taken later.
         let rows = [
-            (200, taken.to_owned(), "", true),
-            (200, r#"{"Successful":[{"Id":"0"},{"Id":"1"}],"Failed":[]}"#.into(), "", true),
-            (200, failed("InternalError", ""), "SQS answered 200: InternalError m", true),
-            (200, failed("InvalidMessageContents", r#","SenderFault":true"#), "InvalidMessageContents", false),
-            (200, r#"{"Successful":[{"Id":"0"}]}"#.into(), "not as SQS does", true),
-            (200, "<html>Sign in</html>".into(), "not as SQS does: <html>Sign in</html>", true),
-            (200, String::new(), "not as SQS does", true),
-            (403, taken.into(), "SQS answered 403", false),
-            (302, String::new(), "SQS answered 302", false),
-            (400, r#"{"__type":"com.amazonaws.sqs#RequestThrottled"}"#.into(), "SQS answered 400", true),
-            (400, r#"{"__type":"com.amazonaws.sqs#QueueDoesNotExist"}"#.into(), "SQS answered 400", false),
-            (429, String::new(), "SQS answered 429", true),
-            (503, String::new(), "SQS answered 503", true),
+            (200, taken.to_owned(), "", All),
+            (200, r#"{"Successful":[{"Id":"0"},{"Id":"1"}],"Failed":[]}"#.into(), "", All),
+            (200, failed("InternalError", false), "SQS answered 200: InternalError m", Only(vec![1])),
+            (200, failed("InvalidMessageContents", true), "InvalidMessageContents", Only(vec![])),
+            (200, r#"{"Successful":[{"Id":"0"}]}"#.into(), "not as SQS does", All),
+            (200, "<html>Sign in</html>".into(), "not as SQS does: <html>Sign in</html>", All),
+            (200, String::new(), "not as SQS does", All),
+            (403, refused("RequestExpired"), "needs sqs:SendMessage", All),
+            (302, String::new(), "SQS answered 302", All),
+            (400, refused("RequestThrottled"), "SQS answered 400", All),
+            (400, refused("QueueDoesNotExist"), "check the URL", All),
+            (400, refused("BatchRequestTooLong"), "SQS answered 400", Nothing),
+            (429, String::new(), "SQS answered 429", All),
+            (503, String::new(), "SQS answered 503", All),
         ];
-        for (status, body, wanted, passes) in rows {
+        let bodies = || vec!["a".to_owned(), "b".to_owned()];
+        for (status, body, wanted, later) in rows {
             let judged = judge(StatusCode::from_u16(status).expect("a status"), body.as_bytes(), 2);
-            match judged {
-                Ok(()) => assert_eq!(wanted, "", "{status} {body}"),
-                Err(error) => {
-                    let said = error.to_string();
-                    assert!(!wanted.is_empty() && said.contains(wanted), "{status} {body}: {said}");
-                    assert_eq!(error.passes(), passes, "{status} {body}");
-                }
-            }
+            let Err(error) = judged else {
+                assert_eq!(wanted, "", "{status} {body}");
+                continue;
+            };
+            let said = error.to_string();
+            assert!(!wanted.is_empty() && said.contains(wanted), "{status} {body}: {said}");
+            assert_eq!(error.is_outage(), later != Only(vec![]), "{status} {body}");
+            let kept = match later {
+                All => bodies(),
+                Nothing => vec![],
+                Only(positions) => positions.iter().map(|at| bodies()[*at].clone()).collect(),
+            };
+            assert_eq!(error.later(bodies()), kept, "{status} {body}");
         }
     }
 }

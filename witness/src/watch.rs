@@ -90,10 +90,13 @@ impl Watch {
     /// The runtime asks for the next invocation. Returns when it may have it.
     pub async fn asked(self: &Arc<Self>) {
         self.saw_next.store(true, Ordering::Relaxed);
-        // An invocation of this environment that nobody answered: its process was replaced.
-        if !self.settings.is_concurrent {
-            self.crashed(ReportedError::default(), Duration::ZERO).await;
+        // Lambda does not freeze an environment that handles several invocations at once, and one must not wait for what
+        // is sent about another.
+        if self.settings.is_concurrent {
+            return;
         }
+        // An invocation of this environment that nobody answered: its process was replaced.
+        self.crashed(ReportedError::default(), Duration::ZERO).await;
         self.outbox.hold().await;
     }
 
@@ -159,7 +162,8 @@ impl Watch {
     /// Lambda has refused the runtime's response, for example one of more than 6 MB: the invocation failed.
     pub fn refused(self: &Arc<Self>, request_id: &str, status: u16) {
         guarded(|| {
-            let Some(invocation) = self.end(request_id) else { return };
+            // That it took too long has been reported, and is why Lambda does not take it.
+            let Some(invocation) = self.end(request_id).filter(|invocation| !invocation.is_reported) else { return };
             let error_type = if status == 413 { RESPONSE_TOO_LARGE } else { RESPONSE_REFUSED };
             let message = format!("Lambda refused the function's response with status {status}");
             let error = ReportedError { error_type: Some(error_type.into()), message: Some(message), stack: None };
@@ -261,10 +265,10 @@ impl Watch {
         let watch = Arc::clone(self);
         let hold_until = invocation.hold_until();
         // Its time is that of the end, not that of the last line.
-        let mut report = self.report_of(&invocation);
+        let (mut report, ended) = (self.report_of(&invocation), self.logs.mark());
         self.outbox.send(hold_until, async move {
             let limit = lines_wait.min(hold_until.saturating_duration_since(Instant::now()) / 2);
-            watch.logs.wait_for_error(&invocation.request_id, limit).await;
+            watch.logs.wait_for_error(&invocation.request_id, ended, limit).await;
             let lines = watch.logs.of(&invocation.request_id);
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             report.memory_used_mb = watch.logs.end_of(&invocation.request_id).and_then(|end| end.memory_used_mb);
@@ -286,8 +290,9 @@ impl Watch {
         self.describe(&mut report);
         let watch = Arc::clone(self);
         self.outbox.send(Instant::now() + HOLD_MAX, async move {
-            watch.logs.wait_for_error("", if compose::is_thin(&error) { LINES_WAIT } else { Duration::ZERO }).await;
-            let lines = watch.logs.of("");
+            let lines_wait = if compose::is_thin(&error) { LINES_WAIT } else { Duration::ZERO };
+            watch.logs.wait_for_error_of_start(lines_wait).await;
+            let lines = watch.logs.of_start();
             compose::not_started(report, error, &lines.iter().map(String::as_str).collect::<Vec<_>>()).parts()
         });
     }

@@ -19,7 +19,7 @@ const TIMED_OUT: &str = "Task timed out after";
 /// How far into a line its level stands, bytes: after a time, an id and a thread.
 const LEVEL_WITHIN_BYTES: usize = 200;
 /// Levels as text loggers write them, with what surrounds them, and whether they say that something failed.
-const LEVELS: [(&str, bool); 24] = [
+const LEVELS: [(&str, bool); 32] = [
     ("[ERROR]", true),
     ("[CRITICAL]", true),
     ("[FATAL]", true),
@@ -43,7 +43,15 @@ const LEVELS: [(&str, bool); 24] = [
     (" WARN ", false),
     (" INFO ", false),
     (" DEBUG ", false),
+    (" WARNING ", false),
+    (" TRACE ", false),
+    ("\tTRACE\t", false),
+    ("[TRACE]", false),
     ("INFO:", false),
+    ("WARN:", false),
+    ("WARNING:", false),
+    ("DEBUG:", false),
+    ("TRACE:", false),
 ];
 /// Lines of the platform about an invocation, which name no error of the code.
 const OF_PLATFORM: [&str; 5] =
@@ -79,6 +87,8 @@ pub struct LineReading {
     pub failure: Option<Failure>,
     /// The invocation, if the line names it.
     pub request: Option<String>,
+    /// Whether its level is that of an error; `None` if it has no level.
+    pub is_error_level: Option<bool>,
 }
 
 /// Reads a log line. Never fails, and takes time proportional to its length.
@@ -87,9 +97,10 @@ pub fn read(text: &str) -> LineReading {
     let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\u{a0}', " ");
     let text = text.trim();
     if let Some(object) = text.starts_with('{').then(|| json(text)).flatten() {
-        return LineReading { failure: of_json(&object).map(bounded), request: request_of(&object) };
+        let (failure, request) = (of_json(&object).map(bounded), request_of(&object));
+        return LineReading { failure, request, is_error_level: level_of(&object) };
     }
-    LineReading { failure: of_text(text).map(bounded), request: request_in(text) }
+    LineReading { failure: of_text(text).map(bounded), request: request_in(text), is_error_level: after_level(text).0 }
 }
 
 /// Cuts an error to what is kept of it.
@@ -122,7 +133,7 @@ fn of_json(object: &Map<String, Value>) -> Option<Failure> {
         let timed_out = object.get("record").and_then(|record| record.get("status")).is_some_and(|s| s == "timeout");
         return (kind == "platform.report" && timed_out).then(|| ended(ReportKind::Timeout));
     }
-    let level = LEVEL_NAMES.iter().find_map(|name| object.get(*name)).map(is_error_level);
+    let level = level_of(object);
     if level == Some(false) {
         return None;
     }
@@ -146,6 +157,10 @@ fn of_json(object: &Map<String, Value>) -> Option<Failure> {
         (false, _) => failure.message.as_deref().and_then(of_text),
     }
     .filter(|failure| !failure.is_empty())
+}
+
+fn level_of(object: &Map<String, Value>) -> Option<bool> {
+    LEVEL_NAMES.iter().find_map(|name| object.get(*name)).map(is_error_level)
 }
 
 fn is_error_level(level: &Value) -> bool {
@@ -216,9 +231,13 @@ fn ended(kind: ReportKind) -> Failure {
 fn after_level(text: &str) -> (Option<bool>, &str) {
     let beginning = crate::text::head(text, LEVEL_WITHIN_BYTES);
     let beginning = beginning.lines().next().unwrap_or_default();
-    let found = LEVELS.iter().filter_map(|(word, is_error)| Some((beginning.find(word)?, *word, *is_error)));
-    match found.min_by_key(|(at, word, _)| (*at, core::cmp::Reverse(word.len()))) {
-        Some((at, word, is_error)) => (Some(is_error), &text[at + word.len()..]),
+    let end_of = |word: &str| match beginning.strip_prefix(word.trim_start()) {
+        Some(rest) => Some((0, beginning.len() - rest.len())),
+        None => beginning.find(word).map(|at| (at, at + word.len())),
+    };
+    let found = LEVELS.iter().filter_map(|(word, is_error)| Some((end_of(word)?, *is_error)));
+    match found.min_by_key(|((at, end), _)| (*at, core::cmp::Reverse(*end))) {
+        Some(((_, end), is_error)) => (Some(is_error), &text[end..]),
         None => (None, text),
     }
 }

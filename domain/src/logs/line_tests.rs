@@ -45,6 +45,9 @@ fn entries_of_python() {
         None,
     );
     check("ERROR:app: ValueError: no price", Some(("ValueError", "no price", false)), None);
+    check("ERROR order 7: no price", Some(("", "order 7: no price", false)), None);
+    check("WARNING: failed to load the optional cache: OSError: no file", None, None);
+    check("WARNING order 7: ValueError: tried again", None, None);
     // JSON of the runtime and of Powertools.
     check(
         &format!(

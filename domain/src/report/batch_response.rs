@@ -2,6 +2,7 @@
 //!
 //! The rules are Lambda's (Lambda developer guide, "Implementing partial batch responses"): nothing or an empty list is
 //! a success of the whole batch; a list that Lambda cannot read, and text that is no JSON, are a failure of the whole batch.
+//! What the guide does not name, such as a text or a number, proves nothing: a receipt must not rest on it.
 
 use super::json;
 use crate::id::MessageId;
@@ -18,9 +19,9 @@ pub enum BatchResponse {
     Failed(Vec<MessageId>),
     /// A list that Lambda cannot read: it retries the whole batch.
     Invalid(Invalid),
-    /// No JSON, and not about single messages. The whole batch failed if its mapping has `ReportBatchItemFailures`, and
-    /// succeeded if it does not: nothing is known.
-    Unreadable,
+    /// Nothing that Lambda reads, and not about single messages. The whole batch failed if its mapping has
+    /// `ReportBatchItemFailures`, and succeeded if it does not: nothing is known.
+    Unproven,
 }
 
 /// What is wrong with a list of failed messages.
@@ -40,24 +41,32 @@ pub enum Invalid {
         "the response with batchItemFailures is no JSON, for example because it contains NaN: Lambda retries the whole batch"
     )]
     NotJson,
+    /// The object with the member is inside of a text or a list.
+    #[error("the function returns text or a list with batchItemFailures: return the object itself, not its JSON text")]
+    NotAnObject,
 }
 
 /// The member that lists failed messages.
 const MEMBER: &str = "batchItemFailures";
 
-/// Reads the response for a batch with these messages. JSON that is no object says nothing about single messages: without
-/// `ReportBatchItemFailures` a function may return what it likes.
+/// Reads the response for a batch with these messages.
 pub fn read(response: &[u8], batch: &BTreeSet<&str>) -> BatchResponse {
-    let response = match json::parse(response) {
-        Some(Value::Object(response)) => response,
-        Some(_) => return BatchResponse::AllSucceeded,
-        None if response.trim_ascii().is_empty() => return BatchResponse::AllSucceeded,
-        None if response.windows(MEMBER.len()).any(|part| part == MEMBER.as_bytes()) => {
-            return BatchResponse::Invalid(Invalid::NotJson);
-        }
-        None => return BatchResponse::Unreadable,
+    let has_member = response.windows(MEMBER.len()).any(|part| part == MEMBER.as_bytes());
+    let object = match json::parse(response) {
+        Some(Value::Object(object)) => object,
+        Some(Value::Null) => return BatchResponse::AllSucceeded,
+        Some(Value::String(text)) if text.is_empty() => return BatchResponse::AllSucceeded,
+        Some(Value::Array(list)) if list.is_empty() => return BatchResponse::AllSucceeded,
+        Some(_) if has_member => return BatchResponse::Invalid(Invalid::NotAnObject),
+        None if response.is_empty() => return BatchResponse::AllSucceeded,
+        None if has_member => return BatchResponse::Invalid(Invalid::NotJson),
+        _ => return BatchResponse::Unproven,
     };
-    let failures = match response.get(MEMBER) {
+    let failures = match object.get(MEMBER) {
+        // Not read as Lambda reads it, or meant to name failures: Lambda may not do what the function says.
+        None if core::str::from_utf8(response).is_err() || object.keys().any(|name| is_misspelt(name)) => {
+            return BatchResponse::Unproven;
+        }
         None | Some(Value::Null) => return BatchResponse::AllSucceeded,
         Some(Value::Array(failures)) => failures,
         Some(_) => return BatchResponse::Invalid(Invalid::NotAList),
@@ -79,6 +88,13 @@ pub fn read(response: &[u8], batch: &BTreeSet<&str>) -> BatchResponse {
     if failed.is_empty() { BatchResponse::AllSucceeded } else { BatchResponse::Failed(failed) }
 }
 
+/// Whether a name is [`MEMBER`] in other letters, such as `BatchItemFailures` or `batch_item_failures`. Lambda ignores it
+/// and deletes the whole batch.
+fn is_misspelt(name: &str) -> bool {
+    let letters = name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+    letters.eq(MEMBER.bytes().map(|byte| byte.to_ascii_lowercase()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,9 +106,16 @@ mod tests {
             assert_eq!(read(response.as_bytes(), &batch), wanted, "{response}");
         };
         let failed = |ids: &[&str]| BatchResponse::Failed(ids.iter().map(|id| MessageId::from(*id)).collect());
-        for success in
-            ["", "null", "{}", "\"ok\"", "[]", "17", "{\"batchItemFailures\":null}", "{\"batchItemFailures\":[]}"]
-        {
+        for success in [
+            "",
+            "null",
+            "{}",
+            "\"\"",
+            "[]",
+            "{\"statusCode\":200}",
+            "{\"batchItemFailures\":null}",
+            "{\"batchItemFailures\":[]}",
+        ] {
             check(success, BatchResponse::AllSucceeded);
         }
         check(r#"{"batchItemFailures":[{"itemIdentifier":"b"}]}"#, failed(&["b"]));
@@ -109,8 +132,18 @@ mod tests {
         check(r#"{"note":"order \ud83d","batchItemFailures":[{"itemIdentifier":"b"}]}"#, failed(&["b"]));
         let not_json = r#"{"batchItemFailures":[{"itemIdentifier":"b"}],"mean_ms":NaN}"#;
         check(not_json, BatchResponse::Invalid(Invalid::NotJson));
-        for unreadable in ["OK", "{\"mean_ms\":NaN}", "{\"a\":1e999}", "{", "\u{feff}null"] {
-            check(unreadable, BatchResponse::Unreadable);
+        for inside in [r#""{\"batchItemFailures\":[]}""#, r#"[{"batchItemFailures":[]}]"#] {
+            check(inside, BatchResponse::Invalid(Invalid::NotAnObject));
         }
+        let no_json = ["OK", "{\"mean_ms\":NaN}", "{\"a\":1e999}", "{", "\u{feff}null"];
+        let no_object = ["\"ok\"", "17", "true", "[1]", "[\"a\"]"];
+        let misspelt = ["{\"BatchItemFailures\":[]}", "{\"batch_item_failures\":[{\"itemIdentifier\":\"b\"}]}"];
+        check(" ", BatchResponse::Unproven);
+        for unproven in no_json.iter().chain(&no_object).chain(&misspelt) {
+            check(unproven, BatchResponse::Unproven);
+        }
+        assert_eq!(read(b"{\"note\":\"\xff\"}", &batch), BatchResponse::Unproven);
+        let named = b"{\"note\":\"\xff\",\"batchItemFailures\":[{\"itemIdentifier\":\"b\"}]}";
+        assert_eq!(read(named, &batch), failed(&["b"]));
     }
 }

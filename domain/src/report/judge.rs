@@ -73,18 +73,14 @@ pub struct Judgement<'a> {
 
 /// Judges one message by all reports that name it, in any order. Returns `None` if none does.
 ///
-/// `succeeded` says which messages have succeeded since: those did not cause the error. Where several reports are
-/// equally sure, the newest counts. So it does among several about one invocation; a withdrawn one is left out.
-pub fn judge<'a>(
-    message: &MessageId,
-    reports: &[&'a Report],
-    succeeded: impl Fn(&MessageId) -> bool,
-) -> Option<Judgement<'a>> {
+/// Where several reports are equally sure, the newest counts. So it does among several about one invocation; a withdrawn
+/// one is left out.
+pub fn judge<'a>(message: &MessageId, reports: &[&'a Report]) -> Option<Judgement<'a>> {
     let naming = newest_of_each(message, reports);
     let judged = naming.iter().map(|(report, named)| {
         let (mut verdict, mut why) = in_one_report(report, named);
         if matches!(verdict, Verdict::Share { .. }) && report.kind != ReportKind::Partial {
-            (verdict, why) = narrowed(report, named, &naming, &succeeded);
+            (verdict, why) = narrowed(report, named, &naming);
         }
         Judgement { verdict, why, report, error: error_for(report, named, verdict) }
     });
@@ -154,18 +150,13 @@ fn in_order(report: &Report, message: &ReportedMessage, group: &str) -> (Verdict
     }
 }
 
-/// Narrows a share to the messages that were in all batches that failed with this error and have not succeeded since.
-fn narrowed(
-    report: &Report,
-    message: &ReportedMessage,
-    naming: &[(&Report, &ReportedMessage)],
-    succeeded: &impl Fn(&MessageId) -> bool,
-) -> (Verdict, Why) {
-    let is_suspect = |suspect: &ReportedMessage| suspect.id == message.id || !succeeded(&suspect.id);
+/// Narrows a share to the messages that were in all batches that failed with this error. A message that has succeeded
+/// since is not among them: SQS would not have delivered it again with this one.
+fn narrowed(report: &Report, message: &ReportedMessage, naming: &[(&Report, &ReportedMessage)]) -> (Verdict, Why) {
     let alike: Vec<&Report> = naming.iter().map(|(other, _)| *other).filter(|other| is_alike(report, other)).collect();
     // A part of a report does not list the whole batch.
     let complete = alike.iter().filter(|other| other.messages.len() == other.batch_size());
-    let mut lists = complete.map(|other| other.messages.iter().filter(|m| is_suspect(m)).map(|m| &m.id));
+    let mut lists = complete.map(|other| other.messages.iter().map(|mate| &mate.id));
     let Some(first) = lists.next() else { return in_one_report(report, message) };
     let suspects = lists.fold(first.collect::<BTreeSet<_>>(), |common, list| {
         let list: BTreeSet<_> = list.collect();

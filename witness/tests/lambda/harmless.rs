@@ -105,6 +105,19 @@ async fn a_queue_that_hangs_is_waited_for_once() {
 }
 
 #[tokio::test]
+async fn an_environment_for_several_invocations_waits_for_nothing() {
+    let queue = ReportsQueue::start(Mood::Hangs).await;
+    let mut sandbox = sandbox(Some(&queue), Options::default()).await;
+    sandbox.set("AWS_LAMBDA_MAX_CONCURRENCY", "4");
+    for _ in 0..3 {
+        assert!(matches!(sandbox.invoke(&bad()).await, Ended::Posted(Posted::Error(_))));
+    }
+    assert!(!api(sandbox.invoke(&good()).await).is_empty());
+    let said = sandbox.said();
+    assert!(!said.contains("did not answer within"), "nothing was held: {said}");
+}
+
+#[tokio::test]
 async fn what_a_queue_did_not_take_is_sent_when_lambda_ends_the_environment() {
     let queue = ReportsQueue::start(Mood::Fails).await;
     let mut sandbox = sandbox(Some(&queue), Options::default()).await;

@@ -305,11 +305,16 @@ impl Sandbox {
         });
     }
 
+    /// Returns all that the extension and the function have printed.
+    pub fn said(&self) -> String {
+        self.said.lock().expect("no test panics with it").clone()
+    }
+
     /// Waits until the extension, or the function, has printed a text; returns all that they printed.
     pub async fn wait_until_said(&self, text: &str) -> String {
         let started = Instant::now();
         loop {
-            let said = self.said.lock().expect("no test panics with it").clone();
+            let said = self.said();
             if said.contains(text) {
                 return said;
             }

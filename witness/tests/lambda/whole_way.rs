@@ -63,7 +63,7 @@ async fn a_message_that_dies_leaves_a_report_of_each_attempt() {
     let sent = outcome["sent"].as_str().expect("an id");
     assert_eq!(outcome["dead"], serde_json::json!([sent]));
     let given: Vec<&Report> = reports.iter().collect();
-    let judged = judge(&sent.into(), &given, |_| false).expect("the reports name it");
+    let judged = judge(&sent.into(), &given).expect("the reports name it");
     let error = judged.error.expect("an error");
     assert_eq!((judged.verdict, error.error_type.as_deref()), (Verdict::Certain, Some("KeyError")));
     assert!(error.stack.as_deref().is_some_and(|stack| stack.contains("app.py")));
