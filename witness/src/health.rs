@@ -15,8 +15,8 @@ pub struct Health {
     out: Option<Duration>,
     /// Set while calls take longer than the runtime waits: when it may wait again, and the pause until then.
     slow: Option<(Instant, Duration)>,
-    /// Whether people were told of the disturbance.
-    is_told: bool,
+    /// Whether people were informed of the disturbance.
+    is_announced: bool,
 }
 
 impl Health {
@@ -40,10 +40,10 @@ impl Health {
         self.out
     }
 
-    /// Records a call that failed. Returns whether people are to be told.
+    /// Records a call that failed. Returns whether people are to be informed.
     pub fn failed(&mut self) -> bool {
         self.out = Some(longer(self.out));
-        !std::mem::replace(&mut self.is_told, true)
+        !std::mem::replace(&mut self.is_announced, true)
     }
 
     /// Records that the runtime has waited in vain, `long` enough or not to call the queue slow. Returns whether people are
@@ -51,16 +51,16 @@ impl Health {
     pub fn was_late(&mut self, now: Instant, long: bool) -> bool {
         let pause = longer(self.slow.map(|(_, pause)| pause));
         self.slow = Some((now + pause, pause));
-        long && !std::mem::replace(&mut self.is_told, true)
+        long && !std::mem::replace(&mut self.is_announced, true)
     }
 
-    /// Records a call that succeeded, in time or not. Returns whether it ends a disturbance that people were told of.
+    /// Records a call that succeeded, in time or not. Returns whether it ends a disturbance that people were informed of.
     pub fn succeeded(&mut self, is_in_time: bool) -> bool {
         self.out = None;
         if is_in_time {
             self.slow = None;
         }
-        self.is_good() && std::mem::take(&mut self.is_told)
+        self.is_good() && std::mem::take(&mut self.is_announced)
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
         let after = |seconds: u64| start + Duration::from_secs(seconds);
         let mut health = Health::default();
         assert!(!health.was_late(start, false) && !health.is_good());
-        assert!(!health.succeeded(true) && health.is_good(), "nobody was told");
+        assert!(!health.succeeded(true) && health.is_good(), "nobody was informed");
         assert!(health.was_late(start, true));
         for (seconds, is_worth) in [(0, false), (29, false), (30, true)] {
             assert_eq!(health.is_worth_waiting(after(seconds)), is_worth, "{seconds}");
