@@ -14,7 +14,7 @@ mod tests;
 
 pub use file::lines;
 pub use judge::{classification, judge};
-pub use line::{LineReading, read};
+pub use line::{Level, LineReading, read};
 
 use crate::clock::is_recent;
 use crate::id::MessageId;

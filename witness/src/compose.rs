@@ -75,6 +75,8 @@ fn needs_logs(report: &Report) -> bool {
 /// before those that only sound like one.
 struct Errors<'a> {
     all: Vec<(&'a str, ReportedError)>,
+    /// How many of them are errors by their form.
+    sure_count: usize,
     /// What is known of why a process ended: the newest error by its form, or else the last line of all if it sounds like
     /// one.
     last_words: Option<ReportedError>,
@@ -93,12 +95,18 @@ impl<'a> Errors<'a> {
         let is_last = |line: &&str| lines.last().is_some_and(|last| last == line);
         let last = sure.first().or_else(|| perhaps.first().filter(|(line, _)| is_last(line)));
         let last_words = last.map(|(_, error)| error.clone());
+        let sure_count = sure.len();
         sure.append(&mut perhaps);
-        Self { all: sure, last_words }
+        Self { all: sure, sure_count, last_words }
     }
 
-    fn lines(&self) -> Vec<&'a str> {
-        self.all.iter().map(|(line, _)| *line).collect()
+    /// Returns the lines in which the message is named that failed: those that only sound like an error count where none
+    /// of the others names one.
+    fn naming(&self, suspects: &Suspects<'_>) -> Vec<&'a str> {
+        let (sure, perhaps) = self.all.split_at(self.sure_count);
+        let is_named = sure.iter().any(|(line, _)| suspects.names_any(line));
+        let lines = if is_named { sure } else { perhaps };
+        lines.iter().map(|(line, _)| *line).collect()
     }
 }
 
@@ -121,7 +129,8 @@ fn thrown(report: &mut Report, batch: &Batch<'_>, mut error: ReportedError, erro
     }
     if report.errors.is_empty() {
         let suspects = batch.suspects();
-        let found = Suspects::new(&suspects).clues(&message, &errors.lines());
+        let suspects = Suspects::new(&suspects);
+        let found = suspects.clues(&message, &errors.naming(&suspects));
         for (message, clue) in report.messages.iter_mut().zip(found) {
             message.clue = clue;
         }
@@ -137,9 +146,13 @@ fn partial(report: &mut Report, batch: &Batch<'_>, failed: &[MessageId], errors:
     let suspects: Vec<Suspect<'_>> =
         batch.suspects().into_iter().filter(|suspect| failed.contains(suspect.id)).collect();
     attribute_lines(report, &suspects, errors);
-    // A line that is about no message in particular is about the invocation.
+    // A line that names no message of the batch is about the invocation.
+    let everyone = batch.suspects();
+    let everyone = Suspects::new(&everyone);
+    let is_of_all = |line: &str| batch.len() == 1 || !everyone.names_any(line);
     let unattributed = report.messages.iter().any(|message| message.error.is_none());
-    report.error = errors.all.first().filter(|_| unattributed).map(|(_, error)| error.clone());
+    let of_all = errors.all.iter().filter(|_| unattributed).find(|(line, _)| is_of_all(line));
+    report.error = of_all.map(|(_, error)| error.clone());
 }
 
 /// Gives each message the most telling line about an error that names it and no other. A line that only quotes a value of
@@ -292,6 +305,33 @@ mod tests {
         assert_eq!(message(&[real, early]).as_deref(), Some("m-0: card declined"));
         assert_eq!(message(&[early, "INFO m-0: error budget ok"]).as_deref(), Some(early));
         assert_eq!(message(&["INFO m-0: error budget ok"]), None);
+    }
+
+    #[test]
+    fn a_line_about_one_message_is_no_error_of_another() {
+        let both = r#"{"batchItemFailures":[{"itemIdentifier":"m-0"},{"itemIdentifier":"m-1"}]}"#;
+        let first = r#"{"batchItemFailures":[{"itemIdentifier":"m-0"}]}"#;
+        let errors = |failed: &str, lines: &[&str]| {
+            let report = composed(&["", "", ""], &response(failed), lines).expect("a report");
+            let error = |message| report.error_of(message).and_then(|error| error.message.clone()).unwrap_or_default();
+            report.messages.iter().map(error).collect::<Vec<_>>()
+        };
+        assert_eq!(errors(both, &["[ERROR] m-0: declined"]), ["m-0: declined", ""]);
+        let all = ["[ERROR] database is down", "[ERROR] m-0: declined"];
+        assert_eq!(errors(both, &all), ["m-0: declined", "database is down"]);
+        assert_eq!(errors(first, &["[ERROR] m-2: first try failed"]), [""]);
+    }
+
+    #[test]
+    fn a_sure_line_names_the_message_that_threw() {
+        let clues = |lines: &[&str]| {
+            let error = ReportedError { message: Some("declined".into()), ..ReportedError::default() };
+            let report = composed(&["", ""], &Ending::Error(error), lines).expect("a report");
+            report.messages.iter().map(|message| message.clue).collect::<Vec<_>>()
+        };
+        let (warning, error) = ("WARN m-1: first try failed, tried again", "[CRITICAL] m-0: card declined");
+        assert_eq!(clues(&[warning, error]), [Some(Clue::Named), None]);
+        assert_eq!(clues(&[warning]), [None, Some(Clue::Named)]);
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Witness {
     pub fn new(settings: Settings) -> Self {
         let queue = settings.reports.clone();
         let sqs = queue.map(|url| Sqs::new(url, settings.region.clone(), Credentials::read(settings::of_process)));
-        let logs = Arc::<Logs>::default();
+        let logs = Arc::new(Logs::new(settings.is_concurrent));
         let watch = Watch::new(settings.clone(), Outbox::new(sqs), Arc::clone(&logs));
         Self { watch, logs, settings }
     }

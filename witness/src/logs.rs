@@ -43,6 +43,8 @@ pub struct Logs {
     changed: Notify,
     /// Whether Lambda has refused to deliver lines, so that nobody need wait for them.
     is_off: AtomicBool,
+    /// Whether several invocations run at once, so that a line belongs to the one that it names, and to no other.
+    is_concurrent: bool,
 }
 
 #[derive(Default)]
@@ -56,11 +58,21 @@ struct State {
 }
 
 struct Line {
-    /// The invocation; `None` before the first one was announced.
-    of: Option<String>,
+    of: Owner,
     text: String,
     /// Its number among all lines that came.
     number: u64,
+}
+
+/// What a line is about.
+#[derive(Debug, PartialEq, Eq)]
+enum Owner {
+    /// The start of the function: no invocation had been announced.
+    Start,
+    /// This invocation.
+    Invocation(String),
+    /// One of several invocations.
+    Nobody,
 }
 
 /// A moment among the lines that came.
@@ -77,6 +89,11 @@ struct Event {
 }
 
 impl Logs {
+    /// Returns an empty log of an environment that handles several invocations at once, or not.
+    pub fn new(is_concurrent: bool) -> Self {
+        Self { is_concurrent, ..Self::default() }
+    }
+
     /// Lambda does not deliver lines.
     pub fn switch_off(&self) {
         self.is_off.store(true, Ordering::Relaxed);
@@ -89,7 +106,7 @@ impl Logs {
         {
             let mut state = self.state();
             for event in events {
-                state.take(&event);
+                state.take(&event, self.is_concurrent);
             }
         }
         self.changed.notify_waiters();
@@ -103,7 +120,7 @@ impl Logs {
 
     /// Returns the lines that the function logged before its first invocation was announced, oldest first.
     pub fn of_start(&self) -> Vec<String> {
-        self.state().lines.iter().filter(|line| line.of.is_none()).map(|line| line.text.clone()).collect()
+        self.state().lines.iter().filter(|line| line.of == Owner::Start).map(|line| line.text.clone()).collect()
     }
 
     /// Returns this moment.
@@ -163,7 +180,7 @@ impl Logs {
 }
 
 impl State {
-    fn take(&mut self, event: &Event) {
+    fn take(&mut self, event: &Event, is_concurrent: bool) {
         let text = |name: &str| event.record.get(name).and_then(Value::as_str).map(str::to_owned);
         match event.kind.as_str() {
             "platform.start" => self.current = text("requestId"),
@@ -191,8 +208,14 @@ impl State {
                 if self.lines.len() == LINES_MAX {
                     self.lines.pop_front();
                 }
-                let named = text("requestId").or_else(|| text("AWSRequestId"));
-                let (of, number) = (named.or_else(|| self.current.clone()), self.lines_count);
+                let named = text("requestId").or_else(|| domain::logs::read(line).request);
+                let of = match (named, &self.current) {
+                    (Some(named), _) => Owner::Invocation(named),
+                    (None, None) => Owner::Start,
+                    (None, Some(_)) if is_concurrent => Owner::Nobody,
+                    (None, Some(current)) => Owner::Invocation(current.clone()),
+                };
+                let number = self.lines_count;
                 self.lines_count += 1;
                 self.lines.push_back(Line { of, text: line.to_owned(), number });
             }
@@ -220,8 +243,8 @@ impl State {
 impl Line {
     fn is_of(&self, request_id: &str) -> bool {
         match &self.of {
-            Some(of) => of == request_id,
-            None => !request_id.is_empty() && self.text.contains(request_id),
+            Owner::Invocation(of) => of == request_id,
+            Owner::Start | Owner::Nobody => !request_id.is_empty() && self.text.contains(request_id),
         }
     }
 }
@@ -268,6 +291,20 @@ mod tests {
         assert_eq!(logs.of("r-1"), ["one", r#"{"level":"ERROR","requestId":"r-1"}"#]);
         assert_eq!(logs.of("r-2"), ["early r-2", "two"]);
         assert!(logs.saw_invocation());
+    }
+
+    #[test]
+    fn a_line_belongs_to_the_invocation_that_it_names_and_of_several_to_no_other() {
+        let [a, b] = ["8286a188-ba32-4475-8077-530cd35c09a9", "9286a188-ba32-4475-8077-530cd35c09a9"];
+        let delivery = format!(
+            r#"[{{"type":"platform.start","record":{{"requestId":"{a}"}}}},{{"type":"platform.start","record":{{"requestId":"{b}"}}}},
+                {{"type":"function","record":"[ERROR]\t2026-11-22T10:00:00.000Z\t{a}\tlate"}},{{"type":"function","record":"whose"}}]"#
+        );
+        for (is_concurrent, of_b) in [(false, 1), (true, 0)] {
+            let logs = Logs::new(is_concurrent);
+            logs.take(delivery.as_bytes());
+            assert_eq!((logs.of(a).len(), logs.of(b).len(), logs.of_start().len()), (1, of_b, 0));
+        }
     }
 
     #[test]

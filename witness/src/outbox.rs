@@ -22,13 +22,10 @@ pub const HOLD_SPARES: Duration = Duration::from_millis(200);
 const HOLD_TELLS: Duration = Duration::from_millis(300);
 /// How long one attempt to send may take. The runtime does not wait for all of it.
 const SEND_MAX: Duration = Duration::from_secs(5);
-/// How many sends may be on their way. Each takes a connection and the memory of its messages.
-const SENDS_MAX: usize = 4;
+/// How many calls may be on their way. Each takes a connection and the memory of its messages.
+const CALLS_MAX: usize = 4;
 /// The most bytes of messages in one call: what SQS took before August 2025, and endpoints like it still do.
 const CALL_BYTES_MAX: usize = 256 * 1024;
-/// How long the last reports wait for those that are on their way. Lambda gives an environment that ends half a second to
-/// two seconds for all.
-const END_WAIT: Duration = Duration::from_millis(200);
 
 /// What is on its way.
 pub struct Outbox<Q = Sqs> {
@@ -47,8 +44,10 @@ struct State {
     is_drained: bool,
     /// Whether the environment ends, so that calls without an answer are given up.
     is_ending: bool,
-    /// The number of sends on their way.
+    /// The number of sends that are not over; some still wait for what is to be sent.
     sending: usize,
+    /// The number of calls on their way.
+    calling: usize,
     /// Those that the runtime waits for, and until when.
     held: usize,
     hold_until: Option<Instant>,
@@ -78,9 +77,8 @@ impl<Q: Queue> Outbox<Q> {
         let done = self.begin(Some(hold_until));
         tokio::spawn(async move {
             let bodies = bodies.await;
-            // What the runtime waits for is sent in any case, and says how the queue is.
-            if let Some(bodies) = done.outbox.keep(bodies, done.hold.is_none()) {
-                done.outbox.deliver(bodies).await;
+            if let Some((call, bodies)) = done.outbox.keep(bodies, done.hold.is_none()) {
+                done.outbox.deliver(call, bodies).await;
             }
         });
     }
@@ -97,28 +95,39 @@ impl<Q: Queue> Outbox<Q> {
         Done { outbox: Arc::clone(self), hold: hold_until.map(|_| state.holds) }
     }
 
-    /// Keeps messages if they may wait and the queue is not in order, or has enough to take; returns them otherwise.
-    fn keep(self: &Arc<Self>, bodies: Vec<String>, may_wait: bool) -> Option<Vec<String>> {
+    /// Keeps messages if there are calls enough, or if they may wait and the queue is not in order. Returns the others, with
+    /// the right to call. What the runtime waits for may not wait: it says how the queue is.
+    fn keep(self: &Arc<Self>, bodies: Vec<String>, may_wait: bool) -> Option<(Call<Q>, Vec<String>)> {
         let mut state = self.state();
-        if state.sending <= SENDS_MAX && (!may_wait || state.health.is_good()) {
-            return Some(bodies);
+        if state.calling < CALLS_MAX && (!may_wait || state.health.is_good()) {
+            return Some((self.call(&mut state), bodies));
         }
         state.backlog.keep(bodies);
         self.drain_later(&mut state);
         None
     }
 
+    fn call(self: &Arc<Self>, state: &mut State) -> Call<Q> {
+        state.calling += 1;
+        Call { outbox: Arc::clone(self) }
+    }
+
     /// Sends messages in as many calls as they need. Stops at the first one that fails: the others would, too. Keeps what
     /// may be taken later.
-    async fn deliver(self: &Arc<Self>, mut bodies: Vec<String>) {
+    async fn deliver(self: &Arc<Self>, _call: Call<Q>, mut bodies: Vec<String>) {
         let Some(queue) = self.queue.as_ref() else { return };
+        // How many of the next messages are sent one by one, because SQS refuses one of them.
+        let mut alone_count = 0_usize;
         while !bodies.is_empty() {
-            let later = bodies.split_off(first_call(&bodies));
+            let later = bodies.split_off(if alone_count > 0 { 1 } else { first_call(&bodies) });
             let began = Instant::now();
             let sent = tokio::select! {
                 sent = timeout(SEND_MAX, queue.send(&bodies)) => sent.unwrap_or(Err(SendError::Late(SEND_MAX))),
-                () = self.until(|state| state.is_ending) => Err(SendError::Late(began.elapsed())),
+                () = self.until(|state| state.is_ending) => {
+                    return self.state().backlog.keep_again(bodies.into_iter().chain(later).collect());
+                }
             };
+            alone_count = alone_count.saturating_sub(1);
             let mut state = self.state();
             match sent {
                 Err(error) if error.is_outage() => {
@@ -128,8 +137,13 @@ impl<Q: Queue> Outbox<Q> {
                     drop(state);
                     return self.tell(is_first, &error);
                 }
+                Err(error) if error.is_of_unknown() && bodies.len() > 1 => {
+                    alone_count = bodies.len();
+                    bodies.extend(later);
+                    continue;
+                }
                 // The queue is in order, and will never take these messages.
-                Err(error) => say(&format!("dropped reports: {error}")),
+                Err(error) => say(&format!("dropped a report: {error}")),
                 Ok(()) => {}
             }
             bodies = later;
@@ -172,15 +186,18 @@ impl<Q: Queue> Outbox<Q> {
             let _ = timeout(pause, self.until(|state| !state.health.is_out())).await;
             self.until(|state| !state.health.is_out() || !state.backlog.is_empty()).await;
             // A queue that is slow, or may hang, gets one call at a time.
-            self.until(|state| state.sending == 0 || (state.health.is_good() && state.sending < SENDS_MAX)).await;
+            self.until(|state| state.calling == 0 || (state.health.is_good() && state.calling < CALLS_MAX)).await;
             self.deliver_backlog().await;
         }
     }
 
     async fn deliver_backlog(self: &Arc<Self>) {
-        let done = self.begin(None);
-        let bodies = self.state().backlog.take();
-        done.outbox.deliver(bodies).await;
+        let _done = self.begin(None);
+        let (call, bodies) = {
+            let mut state = self.state();
+            (self.call(&mut state), state.backlog.take())
+        };
+        self.deliver(call, bodies).await;
     }
 
     /// Waits for what the runtime should wait for. Whatever takes longer goes on beside the next invocation.
@@ -203,7 +220,7 @@ impl<Q: Queue> Outbox<Q> {
     pub async fn flush(self: &Arc<Self>, limit: Duration) {
         let nothing_is_sent = || self.until(|state| state.sending == 0);
         let all = async {
-            if timeout(END_WAIT.min(limit / 2), nothing_is_sent()).await.is_err() {
+            if timeout(limit / 2, nothing_is_sent()).await.is_err() {
                 self.state().is_ending = true;
                 self.changed.notify_waiters();
                 nothing_is_sent().await;
@@ -247,6 +264,21 @@ impl<Q> Drop for Done<Q> {
             if self.hold == Some(state.holds) {
                 state.held = state.held.saturating_sub(1);
             }
+        }
+        self.outbox.changed.notify_waiters();
+    }
+}
+
+/// Counts a call as over, also if its task panics.
+struct Call<Q> {
+    outbox: Arc<Outbox<Q>>,
+}
+
+impl<Q> Drop for Call<Q> {
+    fn drop(&mut self) {
+        {
+            let mut state = self.outbox.state();
+            state.calling = state.calling.saturating_sub(1);
         }
         self.outbox.changed.notify_waiters();
     }

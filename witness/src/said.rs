@@ -1,6 +1,6 @@
 //! What a logged line says about a failure, as far as one line can.
 
-use domain::logs;
+use domain::logs::{self, Level};
 use domain::report::ReportedError;
 use domain::report::clues::reports_an_error;
 
@@ -15,11 +15,6 @@ pub enum Said {
     Nothing,
 }
 
-/// The levels below a warning. What a function says there is not why it failed, whatever its words.
-const QUIET: [&str; 3] = ["INFO", "DEBUG", "TRACE"];
-/// How far into a line its level stands, bytes: after a time, an id and a thread.
-const LEVEL_WITHIN_BYTES: usize = 200;
-
 impl Said {
     /// Reads a line.
     pub fn on(line: &str) -> Self {
@@ -28,12 +23,8 @@ impl Said {
             let (error_type, message, stack) = (failure.error_type, failure.message, failure.stack);
             return Self::Error(ReportedError { error_type, message, stack });
         }
-        let is_quiet = || {
-            let beginning = domain::text::head(line, LEVEL_WITHIN_BYTES);
-            let mut words = beginning.split(|c: char| !c.is_ascii_alphabetic());
-            words.any(|word| QUIET.iter().any(|level| word.eq_ignore_ascii_case(level)))
-        };
-        if !reports_an_error(line) || (reading.is_error_level == Some(false) && is_quiet()) {
+        // What a function says at a low level is not why it failed, whatever its words.
+        if reading.level == Some(Level::Quiet) || !reports_an_error(line) {
             return Self::Nothing;
         }
         let message = Some(line.trim().to_owned());
@@ -61,6 +52,8 @@ mod tests {
             ("WARNING: failed to load the optional cache", perhaps("WARNING: failed to load the optional cache")),
             ("INFO m-0: error budget ok", Said::Nothing),
             (r#"{"level":"info","message":"0 errors so far"}"#, Said::Nothing),
+            (r#"{"level":30,"msg":"m-0: 0 errors so far"}"#, Said::Nothing),
+            ("WARN payment-info m-0 failed", perhaps("WARN payment-info m-0 failed")),
             ("charging m-0", Said::Nothing),
         ] {
             assert_eq!(Said::on(line), wanted, "{line}");

@@ -8,8 +8,8 @@ use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::SendRequest;
 use hyper::{Request, Response, StatusCode, header};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -79,8 +79,8 @@ pub enum SendError {
 pub enum Later {
     /// All: the call failed, and not because of them.
     All,
-    /// None: SQS names the messages as the reason.
-    Nothing,
+    /// SQS names the messages as the reason, and not which.
+    Unknown,
     /// Those at these positions. SQS has taken the others, or never will.
     Only(Vec<usize>),
 }
@@ -89,7 +89,6 @@ impl SendError {
     /// Splits the messages of a call: returns those that may be taken later.
     pub fn later(&self, bodies: Vec<String>) -> Vec<String> {
         match self {
-            Self::Refused { later: Later::Nothing, .. } => Vec::new(),
             Self::Refused { later: Later::Only(positions), .. } => {
                 let bodies = bodies.into_iter().enumerate();
                 bodies.filter(|(at, _)| positions.contains(at)).map(|(_, body)| body).collect()
@@ -100,7 +99,16 @@ impl SendError {
 
     /// Whether the next call would fail, too.
     pub fn is_outage(&self) -> bool {
-        !matches!(self, Self::Refused { later: Later::Only(positions), .. } if positions.is_empty())
+        match self {
+            Self::Refused { later: Later::Only(positions), .. } => !positions.is_empty(),
+            Self::Refused { later: Later::Unknown, .. } => false,
+            _ => true,
+        }
+    }
+
+    /// Whether SQS refused all messages because of some, without saying which.
+    pub fn is_of_unknown(&self) -> bool {
+        matches!(self, Self::Refused { later: Later::Unknown, .. })
     }
 }
 
@@ -135,8 +143,14 @@ struct Entry<'a> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Answer {
-    successful: Vec<IgnoredAny>,
+    successful: Vec<Taken>,
     failed: Vec<Failed>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Taken {
+    id: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -237,13 +251,14 @@ fn judge(status: StatusCode, body: &[u8], entries: usize) -> Result<(), SendErro
     if !status.is_success() {
         let text = text();
         let is_of_messages = OF_MESSAGES.iter().any(|name| text.contains(name));
-        let later = if status == StatusCode::BAD_REQUEST && is_of_messages { Later::Nothing } else { Later::All };
+        let later = if status == StatusCode::BAD_REQUEST && is_of_messages { Later::Unknown } else { Later::All };
         return Err(SendError::Refused { status: status_code, text, later });
     }
     let answer: Answer = serde_json::from_slice(body).unwrap_or_default();
     if let Some(Failed { code, message, .. }) = answer.failed.first() {
-        let later = answer.failed.iter().filter(|failed| !failed.sender_fault);
-        let later = Later::Only(later.filter_map(|failed| failed.id.parse().ok()).collect());
+        let faults = answer.failed.iter().filter(|failed| failed.sender_fault).map(|failed| failed.id.as_str());
+        let over: BTreeSet<&str> = faults.chain(answer.successful.iter().map(|taken| taken.id.as_str())).collect();
+        let later = Later::Only((0..entries).filter(|at| !over.contains(at.to_string().as_str())).collect());
         let text = shown(&format!("{code} {message}"));
         return Err(SendError::Refused { status: status_code, text, later });
     }
@@ -271,7 +286,7 @@ mod tests {
 
     #[test]
     fn only_an_answer_of_sqs_that_names_every_entry_counts_as_sent() {
-        use Later::{All, Nothing, Only};
+        use Later::{All, Only, Unknown};
         let taken = r#"{"Successful":[{"Id":"0"},{"Id":"1"}]}"#;
         let failed = |code: &str, fault: bool| {
             let failed = format!(r#"{{"Id":"1","Code":"{code}","Message":"m","SenderFault":{fault}}}"#);
@@ -284,6 +299,7 @@ mod tests {
             (200, r#"{"Successful":[{"Id":"0"},{"Id":"1"}],"Failed":[]}"#.into(), "", All),
             (200, failed("InternalError", false), "SQS answered 200: InternalError m", Only(vec![1])),
             (200, failed("InvalidMessageContents", true), "InvalidMessageContents", Only(vec![])),
+            (200, r#"{"Failed":[{"Id":"0","Code":"InternalError"}]}"#.into(), "InternalError", Only(vec![0, 1])),
             (200, r#"{"Successful":[{"Id":"0"}]}"#.into(), "not as SQS does", All),
             (200, "<html>Sign in</html>".into(), "not as SQS does: <html>Sign in</html>", All),
             (200, String::new(), "not as SQS does", All),
@@ -291,7 +307,7 @@ mod tests {
             (302, String::new(), "SQS answered 302", All),
             (400, refused("RequestThrottled"), "SQS answered 400", All),
             (400, refused("QueueDoesNotExist"), "check the URL", All),
-            (400, refused("BatchRequestTooLong"), "SQS answered 400", Nothing),
+            (400, refused("BatchRequestTooLong"), "SQS answered 400", Unknown),
             (429, String::new(), "SQS answered 429", All),
             (503, String::new(), "SQS answered 503", All),
         ];
@@ -304,10 +320,9 @@ mod tests {
             };
             let said = error.to_string();
             assert!(!wanted.is_empty() && said.contains(wanted), "{status} {body}: {said}");
-            assert_eq!(error.is_outage(), later != Only(vec![]), "{status} {body}");
+            assert_eq!(error.is_outage(), !matches!(later, Unknown) && later != Only(vec![]), "{status} {body}");
             let kept = match later {
-                All => bodies(),
-                Nothing => vec![],
+                All | Unknown => bodies(),
                 Only(positions) => positions.iter().map(|at| bodies()[*at].clone()).collect(),
             };
             assert_eq!(error.later(bodies()), kept, "{status} {body}");

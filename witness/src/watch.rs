@@ -183,8 +183,9 @@ impl Watch {
     /// The runtime's process has ended, or Lambda says so. Returns when everything is on its way.
     pub async fn crashed(self: &Arc<Self>, error: ReportedError, end_wait: Duration) {
         let open: Vec<String> = self.open().keys().cloned().collect();
+        let until = Instant::now() + end_wait;
         for request_id in open {
-            self.logs.wait_for_end(&request_id, end_wait).await;
+            self.logs.wait_for_end(&request_id, until.saturating_duration_since(Instant::now())).await;
             let end = self.logs.end_of(&request_id).unwrap_or_default();
             guarded(|| {
                 if let Some(invocation) = self.end(&request_id) {

@@ -18,40 +18,43 @@ const TRACEBACK: &str = "Traceback (most recent call last):";
 const TIMED_OUT: &str = "Task timed out after";
 /// How far into a line its level stands, bytes: after a time, an id and a thread.
 const LEVEL_WITHIN_BYTES: usize = 200;
-/// Levels as text loggers write them, with what surrounds them, and whether they say that something failed.
-const LEVELS: [(&str, bool); 32] = [
-    ("[ERROR]", true),
-    ("[CRITICAL]", true),
-    ("[FATAL]", true),
-    ("[SEVERE]", true),
-    ("\tERROR\t", true),
-    ("\tFATAL\t", true),
-    (" ERROR ", true),
-    (" FATAL ", true),
-    (" SEVERE ", true),
-    (" CRITICAL ", true),
-    ("ERROR:", true),
-    ("CRITICAL:", true),
-    ("SEVERE:", true),
-    ("[WARNING]", false),
-    ("[WARN]", false),
-    ("[INFO]", false),
-    ("[DEBUG]", false),
-    ("\tWARN\t", false),
-    ("\tINFO\t", false),
-    ("\tDEBUG\t", false),
-    (" WARN ", false),
-    (" INFO ", false),
-    (" DEBUG ", false),
-    (" WARNING ", false),
-    (" TRACE ", false),
-    ("\tTRACE\t", false),
-    ("[TRACE]", false),
-    ("INFO:", false),
-    ("WARN:", false),
-    ("WARNING:", false),
-    ("DEBUG:", false),
-    ("TRACE:", false),
+/// Levels as text loggers write them, with what surrounds them.
+const LEVELS: [(&str, Level); 26] = [
+    ("[ERROR]", Level::Error),
+    ("[CRITICAL]", Level::Error),
+    ("[FATAL]", Level::Error),
+    ("[SEVERE]", Level::Error),
+    ("\tERROR\t", Level::Error),
+    ("\tFATAL\t", Level::Error),
+    (" ERROR ", Level::Error),
+    (" FATAL ", Level::Error),
+    (" SEVERE ", Level::Error),
+    (" CRITICAL ", Level::Error),
+    ("ERROR:", Level::Error),
+    ("CRITICAL:", Level::Error),
+    ("SEVERE:", Level::Error),
+    ("[WARNING]", Level::Warning),
+    ("[WARN]", Level::Warning),
+    ("\tWARN\t", Level::Warning),
+    (" WARN ", Level::Warning),
+    (" WARNING ", Level::Warning),
+    ("[INFO]", Level::Quiet),
+    ("[DEBUG]", Level::Quiet),
+    ("[TRACE]", Level::Quiet),
+    ("\tINFO\t", Level::Quiet),
+    ("\tDEBUG\t", Level::Quiet),
+    ("\tTRACE\t", Level::Quiet),
+    (" INFO ", Level::Quiet),
+    (" DEBUG ", Level::Quiet),
+];
+/// The same at the beginning of a line only: further on they may be anything.
+const LEVELS_AT_START: [(&str, Level); 6] = [
+    ("WARN:", Level::Warning),
+    ("WARNING:", Level::Warning),
+    ("INFO:", Level::Quiet),
+    ("DEBUG:", Level::Quiet),
+    ("TRACE:", Level::Quiet),
+    ("TRACE ", Level::Quiet),
 ];
 /// Lines of the platform about an invocation, which name no error of the code.
 const OF_PLATFORM: [&str; 5] =
@@ -77,8 +80,20 @@ const MESSAGE_LINES_MAX: usize = 10;
 /// The most bytes of a kept message, and of a kept stack. Each change of a group writes them.
 const MESSAGE_BYTES_MAX: usize = 1_024;
 const STACK_BYTES_MAX: usize = 4 * 1_024;
-/// The lowest level of an error where levels are numbers, as pino and bunyan write them.
+/// The lowest levels of a warning and of an error where levels are numbers, as pino and bunyan write them.
+const WARNING_LEVEL: u64 = 40;
 const ERROR_LEVEL: u64 = 50;
+
+/// How much a line's level makes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Below a warning.
+    Quiet,
+    /// A warning.
+    Warning,
+    /// An error, or worse.
+    Error,
+}
 
 /// What one log line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,8 +102,8 @@ pub struct LineReading {
     pub failure: Option<Failure>,
     /// The invocation, if the line names it.
     pub request: Option<String>,
-    /// Whether its level is that of an error; `None` if it has no level.
-    pub is_error_level: Option<bool>,
+    /// Its level, if it has one.
+    pub level: Option<Level>,
 }
 
 /// Reads a log line. Never fails, and takes time proportional to its length.
@@ -98,9 +113,9 @@ pub fn read(text: &str) -> LineReading {
     let text = text.trim();
     if let Some(object) = text.starts_with('{').then(|| json(text)).flatten() {
         let (failure, request) = (of_json(&object).map(bounded), request_of(&object));
-        return LineReading { failure, request, is_error_level: level_of(&object) };
+        return LineReading { failure, request, level: level_of(&object) };
     }
-    LineReading { failure: of_text(text).map(bounded), request: request_in(text), is_error_level: after_level(text).0 }
+    LineReading { failure: of_text(text).map(bounded), request: request_in(text), level: after_level(text).0 }
 }
 
 /// Cuts an error to what is kept of it.
@@ -134,7 +149,7 @@ fn of_json(object: &Map<String, Value>) -> Option<Failure> {
         return (kind == "platform.report" && timed_out).then(|| ended(ReportKind::Timeout));
     }
     let level = level_of(object);
-    if level == Some(false) {
+    if level.is_some_and(|level| level != Level::Error) {
         return None;
     }
     let inside = ERRORS.iter().find_map(|name| object.get(*name)?.as_object());
@@ -153,23 +168,28 @@ fn of_json(object: &Map<String, Value>) -> Option<Failure> {
     match (is_named, level) {
         (true, _) => Some(failure),
         // A logger's message may itself be an error with its stack.
-        (false, Some(true)) => failure.message.as_deref().and_then(of_text).or(Some(failure)),
-        (false, _) => failure.message.as_deref().and_then(of_text),
+        (false, Some(_)) => failure.message.as_deref().and_then(of_text).or(Some(failure)),
+        (false, None) => failure.message.as_deref().and_then(of_text),
     }
     .filter(|failure| !failure.is_empty())
 }
 
-fn level_of(object: &Map<String, Value>) -> Option<bool> {
-    LEVEL_NAMES.iter().find_map(|name| object.get(*name)).map(is_error_level)
-}
-
-fn is_error_level(level: &Value) -> bool {
-    match level {
-        Value::Number(number) => number.as_u64().is_some_and(|number| number >= ERROR_LEVEL),
+fn level_of(object: &Map<String, Value>) -> Option<Level> {
+    match LEVEL_NAMES.iter().find_map(|name| object.get(*name))? {
+        Value::Number(number) => Some(match number.as_u64()? {
+            ERROR_LEVEL.. => Level::Error,
+            WARNING_LEVEL.. => Level::Warning,
+            _ => Level::Quiet,
+        }),
         Value::String(word) => {
-            ["error", "fatal", "critical", "severe"].iter().any(|known| word.eq_ignore_ascii_case(known))
+            let is = |known: &[&str]| known.iter().any(|known| word.eq_ignore_ascii_case(known));
+            Some(match () {
+                () if is(&["error", "fatal", "critical", "severe"]) => Level::Error,
+                () if is(&["info", "debug", "trace", "verbose"]) => Level::Quiet,
+                () => Level::Warning,
+            })
         }
-        _ => false,
+        _ => Some(Level::Warning),
     }
 }
 
@@ -198,8 +218,8 @@ fn of_text(text: &str) -> Option<Failure> {
     if text.contains("Runtime.ExitError") || text.contains("Runtime exited with") {
         return Some(ended(ReportKind::Crash));
     }
-    let (is_error, rest) = after_level(text);
-    if is_error == Some(false) {
+    let (level, rest) = after_level(text);
+    if level.is_some_and(|level| level != Level::Error) {
         return None;
     }
     if let Some(at) = text.find(TRACEBACK) {
@@ -213,11 +233,9 @@ fn of_text(text: &str) -> Option<Failure> {
         return Some(found);
     }
     let line = without_prefixes(rest.lines().next().unwrap_or_default());
-    match (typed(line), is_error) {
+    match (typed(line), level) {
         (Some(found), _) => Some(found),
-        (None, Some(true)) if !line.is_empty() => {
-            Some(Failure { message: Some(line.to_string()), ..Failure::default() })
-        }
+        (None, Some(_)) if !line.is_empty() => Some(Failure { message: Some(line.to_string()), ..Failure::default() }),
         _ => None,
     }
 }
@@ -227,17 +245,17 @@ fn ended(kind: ReportKind) -> Failure {
     Failure { error_type: error_type.map(String::from), message: message.map(String::from), ..Failure::default() }
 }
 
-/// Returns what follows the line's level, and whether the level is that of an error; `None` without a level.
-fn after_level(text: &str) -> (Option<bool>, &str) {
+/// Returns the line's level and what follows it.
+fn after_level(text: &str) -> (Option<Level>, &str) {
     let beginning = crate::text::head(text, LEVEL_WITHIN_BYTES);
     let beginning = beginning.lines().next().unwrap_or_default();
-    let end_of = |word: &str| match beginning.strip_prefix(word.trim_start()) {
-        Some(rest) => Some((0, beginning.len() - rest.len())),
-        None => beginning.find(word).map(|at| (at, at + word.len())),
-    };
-    let found = LEVELS.iter().filter_map(|(word, is_error)| Some((end_of(word)?, *is_error)));
+    let at_start = |word: &str| beginning.starts_with(word).then_some((0, word.len()));
+    let anywhere =
+        |word: &str| at_start(word.trim_start()).or_else(|| beginning.find(word).map(|at| (at, at + word.len())));
+    let found = LEVELS.iter().filter_map(|(word, level)| Some((anywhere(word)?, *level)));
+    let found = found.chain(LEVELS_AT_START.iter().filter_map(|(word, level)| Some((at_start(word)?, *level))));
     match found.min_by_key(|((at, end), _)| (*at, core::cmp::Reverse(*end))) {
-        Some(((_, end), is_error)) => (Some(is_error), &text[end..]),
+        Some(((_, end), level)) => (Some(level), &text[end..]),
         None => (None, text),
     }
 }

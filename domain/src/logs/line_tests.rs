@@ -48,6 +48,7 @@ fn entries_of_python() {
     check("ERROR order 7: no price", Some(("", "order 7: no price", false)), None);
     check("WARNING: failed to load the optional cache: OSError: no file", None, None);
     check("WARNING order 7: ValueError: tried again", None, None);
+    check("ValueError: bad DEBUG: flag", Some(("ValueError", "bad DEBUG: flag", false)), None);
     // JSON of the runtime and of Powertools.
     check(
         &format!(
@@ -179,5 +180,25 @@ fn what_the_platform_says_and_what_is_no_error() {
         "{",
     ] {
         assert_eq!(read(quiet).failure, None, "{quiet}");
+    }
+}
+
+#[test]
+fn levels_as_words_and_numbers() {
+    use Level::{Error, Quiet, Warning};
+    for (text, wanted) in [
+        ("[ERROR] a", Some(Error)),
+        ("2026-11-22 10:00:00 WARNING a", Some(Warning)),
+        ("INFO:root:a", Some(Quiet)),
+        ("DEBUG a", Some(Quiet)),
+        ("a", None),
+        (r#"{"level":50,"msg":"a"}"#, Some(Error)),
+        (r#"{"level":40,"msg":"a"}"#, Some(Warning)),
+        (r#"{"level":30,"msg":"a"}"#, Some(Quiet)),
+        (r#"{"level":"Info","msg":"a"}"#, Some(Quiet)),
+        (r#"{"level":"notice","msg":"a"}"#, Some(Warning)),
+        (r#"{"msg":"a"}"#, None),
+    ] {
+        assert_eq!(read(text).level, wanted, "{text}");
     }
 }

@@ -64,9 +64,8 @@ pub fn read(response: &[u8], batch: &BTreeSet<&str>) -> BatchResponse {
     };
     let failures = match object.get(MEMBER) {
         // Not read as Lambda reads it, or meant to name failures: Lambda may not do what the function says.
-        None if core::str::from_utf8(response).is_err() || object.keys().any(|name| is_misspelt(name)) => {
-            return BatchResponse::Unproven;
-        }
+        None if has_member || core::str::from_utf8(response).is_err() => return BatchResponse::Unproven,
+        None if object.keys().any(|name| is_misspelt(name)) => return BatchResponse::Unproven,
         None | Some(Value::Null) => return BatchResponse::AllSucceeded,
         Some(Value::Array(failures)) => failures,
         Some(_) => return BatchResponse::Invalid(Invalid::NotAList),
@@ -88,11 +87,13 @@ pub fn read(response: &[u8], batch: &BTreeSet<&str>) -> BatchResponse {
     if failed.is_empty() { BatchResponse::AllSucceeded } else { BatchResponse::Failed(failed) }
 }
 
-/// Whether a name is [`MEMBER`] in other letters, such as `BatchItemFailures` or `batch_item_failures`. Lambda ignores it
-/// and deletes the whole batch.
+/// Whether a name is [`MEMBER`] in other letters, such as `BatchItemFailures`, `batch_item_failures` or
+/// `batchItemFailure`. Lambda ignores it and deletes the whole batch.
 fn is_misspelt(name: &str) -> bool {
-    let letters = name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
-    letters.eq(MEMBER.bytes().map(|byte| byte.to_ascii_lowercase()))
+    let lower = |byte: u8| byte.to_ascii_lowercase();
+    let letters = || name.bytes().filter(u8::is_ascii_alphanumeric).map(lower);
+    let member = || MEMBER.bytes().map(lower);
+    letters().eq(member()) || letters().eq(member().take(MEMBER.len() - 1))
 }
 
 #[cfg(test)]
@@ -137,9 +138,15 @@ mod tests {
         }
         let no_json = ["OK", "{\"mean_ms\":NaN}", "{\"a\":1e999}", "{", "\u{feff}null"];
         let no_object = ["\"ok\"", "17", "true", "[1]", "[\"a\"]"];
-        let misspelt = ["{\"BatchItemFailures\":[]}", "{\"batch_item_failures\":[{\"itemIdentifier\":\"b\"}]}"];
+        let nested =
+            ["{\"result\":{\"batchItemFailures\":[]}}", r#"{"statusCode":200,"body":"{\"batchItemFailures\":[]}"}"#];
+        let misspelt = [
+            "{\"BatchItemFailures\":[]}",
+            "{\"batchItemFailure\":[]}",
+            "{\"batch_item_failures\":[{\"itemIdentifier\":\"b\"}]}",
+        ];
         check(" ", BatchResponse::Unproven);
-        for unproven in no_json.iter().chain(&no_object).chain(&misspelt) {
+        for unproven in no_json.iter().chain(&no_object).chain(&nested).chain(&misspelt) {
             check(unproven, BatchResponse::Unproven);
         }
         assert_eq!(read(b"{\"note\":\"\xff\"}", &batch), BatchResponse::Unproven);
