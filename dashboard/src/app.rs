@@ -1,10 +1,10 @@
 //! The application: shared contexts, global keyboard shortcuts, and the current page.
 
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
 use crate::component::{HelpOpen, Rail, Toaster, Toasts};
 use crate::due::{Due, DueWatch};
 use crate::keys::{self, Keys, key};
-use crate::later::{self, LaterHelp, LaterPage};
+use crate::later::{self, LaterHelp, LaterPage, LaterWarning};
 use crate::lazy::{Load, Part, Parts};
 use crate::nav::Nav;
 use crate::page::{GroupsPage, IdleWatch, Memory, UnknownPage};
@@ -30,6 +30,7 @@ pub fn App() -> impl IntoView {
     let parts = Parts::provide(later::fetch);
     let help = RwSignal::new(false);
     provide_context(HelpOpen(help));
+    let (idle, ends_at) = (RwSignal::new(false), RwSignal::new(clock::here()));
     bind_keys(prefs, nav, help);
     let page = Memo::new(move |_| nav.route().page());
     let inside = Memo::new(move |_| matches!(tab.state(), SignedIn::As(_)));
@@ -49,7 +50,8 @@ pub fn App() -> impl IntoView {
         <div class="shell">
             <Show when=move || inside.get()>
                 <Rail />
-                <IdleWatch />
+                <IdleWatch open=idle ends_at />
+                <LaterWarning open=idle ends_at />
                 <DueWatch />
             </Show>
             <main id="main" tabindex="-1">

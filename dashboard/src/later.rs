@@ -2,10 +2,11 @@
 
 mod split;
 
-use crate::component::{Button, Empty, Frame, Kind, Skeleton, toaster};
+use crate::component::{Empty, Frame, Skeleton, toaster};
 use crate::lazy::{Fetching, Load, Part, Parts, at_once};
 use crate::reactive::prelude::*;
 use dashboard_model::route::PageKey;
+use domain::time::Timestamp;
 use std::time::Duration;
 
 /// Parts come faster than this as a rule; grey rows for a moment would only flicker.
@@ -15,7 +16,11 @@ const SHOW_LOADING_AFTER: Duration = Duration::from_millis(200);
 pub fn fetch(part: Part) -> Fetching {
     Box::pin(async move {
         match part {
-            Part::Work => split::load_work().await.is_ok() && split::load_help().await.is_ok(),
+            Part::Work => {
+                split::load_work().await.is_ok()
+                    && split::load_help().await.is_ok()
+                    && split::load_warning().await.is_ok()
+            }
             Part::Policy => split::load_policy().await.is_ok(),
             Part::SignIn => split::load_sign_in().await.is_ok(),
         }
@@ -54,24 +59,45 @@ pub fn LaterPage(
 /// Shows the help, once it has been opened and its part is there.
 #[component]
 pub fn LaterHelp(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl IntoView {
+    let toaster = toaster();
+    let failed = move || {
+        open.set(false);
+        toaster.error("The keyboard shortcuts could not be loaded. Reload the page, then try again.");
+    };
+    later(open, failed, move || at_once(Box::pin(split::help(open, page)).as_mut())?.ok())
+}
+
+/// Warns that the session is about to end, once it is and the warning's part is there.
+#[component]
+pub fn LaterWarning(open: RwSignal<bool>, ends_at: RwSignal<Timestamp>) -> impl IntoView {
+    let toaster = toaster();
+    let failed =
+        move || toaster.error("There was no input for a while. You will be signed out soon: press a key to stay.");
+    later(open, failed, move || at_once(Box::pin(split::warning(open, ends_at)).as_mut())?.ok())
+}
+
+/// Shows a dialog of the part *work*, once it has been opened and the part is there. Calls `failed` if it cannot be.
+fn later(
+    open: RwSignal<bool>,
+    failed: impl Fn() + Send + Sync + 'static,
+    show: impl Fn() -> Option<AnyView> + Send + 'static,
+) -> AnyView {
     let parts: Parts = expect_context();
     let state = parts.state(Part::Work);
     let has_opened = RwSignal::new(false);
-    let toaster = toaster();
     Effect::new(move || {
         if open.get() {
             parts.load(Part::Work);
             has_opened.set(true);
         }
-        if open.get() && state.get() == Load::Failed {
-            open.set(false);
-            toaster.error("The keyboard shortcuts could not be loaded. Reload the page, then try again.");
+    });
+    // Not the same effect: what has failed is tried again when somebody opens it, and not by itself.
+    Effect::new(move || {
+        if state.get() == Load::Failed && open.get_untracked() {
+            failed();
         }
     });
-    part(move || {
-        let is_shown = has_opened.get() && state.get() == Load::Ready;
-        is_shown.then(|| at_once(Box::pin(split::help(open, page)).as_mut())?.ok()).flatten()
-    })
+    part(move || if has_opened.get() && state.get() == Load::Ready { show() } else { None })
 }
 
 /// Renders a page of a part. Returns `None` if the part is not [`Load::Ready`].
@@ -106,7 +132,8 @@ fn framed(in_part: Part, title: &'static str, content: AnyView) -> AnyView {
 
 /// Offers to load the whole program again: after a new version the office no longer has the parts of the old one.
 fn not_loaded(in_part: Part, title: &'static str) -> AnyView {
-    let reload = move |()| {
+    // No `Button`, which is in the other parts.
+    let reload = move |_| {
         // A page that cannot reload itself still has the browser's button.
         let _ = window().location().reload();
     };
@@ -114,7 +141,7 @@ fn not_loaded(in_part: Part, title: &'static str) -> AnyView {
         <div role="alert">
             <Empty title="This page could not be loaded.">
                 <p>"The office may run a newer version than this tab, or cannot be reached. Reload to get the page."</p>
-                <p><Button press=reload kind=Kind::Primary>"Reload"</Button></p>
+                <p><button type="button" class="button button-primary" on:click=on(reload)>"Reload"</button></p>
             </Empty>
         </div>
     };

@@ -14,7 +14,7 @@ mod viewport;
 
 pub use group::GroupPage;
 pub use groups::{GroupsPage, Memory};
-pub use idle::IdleWatch;
+pub use idle::{IdleWarning, IdleWatch};
 pub use policy::PolicyPage;
 pub use replay::ReplayPage;
 pub use replays::ReplaysPage;

@@ -3,11 +3,12 @@
 //! Leptos's own `#[lazy]` is not used: a part that cannot be loaded would end the program.
 
 use crate::component::Help;
-use crate::page::{GroupPage, PolicyPage, ReplayPage, ReplaysPage, SignInPage, SignedOut};
+use crate::page::{GroupPage, IdleWarning, PolicyPage, ReplayPage, ReplaysPage, SignInPage, SignedOut};
 use crate::reactive::prelude::*;
 use dashboard_model::route::PageKey;
+use domain::time::Timestamp;
 
-pub use cut::{help, load_help, load_policy, load_sign_in, load_work, policy, sign_in, work};
+pub use cut::{help, load_help, load_policy, load_sign_in, load_warning, load_work, policy, sign_in, warning, work};
 
 /// A part could not be loaded. The browser's console has the reason.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +26,14 @@ fn work_page(page: PageKey) -> Page {
     })
 }
 
-/// The help, which is in the same part: it has the only dialog outside of it.
+/// The help. It is in the same part, so that the first one has no dialog.
 fn help_dialog(open: RwSignal<bool>, page: Signal<PageKey>) -> Page {
     Ok(view! { <Help open page /> }.into_any())
+}
+
+/// The warning before a session ends for lack of input.
+fn warning_dialog(open: RwSignal<bool>, ends_at: RwSignal<Timestamp>) -> Page {
+    Ok(view! { <IdleWarning open ends_at /> }.into_any())
 }
 
 /// The page of the policy.
@@ -45,7 +51,8 @@ fn sign_in_page(page: PageKey) -> Page {
 
 #[cfg(feature = "split")]
 mod cut {
-    use super::{NotLoaded, Page, PageKey, RwSignal, Signal, help_dialog, policy_page, sign_in_page, work_page};
+    use super::{NotLoaded, Page, PageKey, RwSignal, Signal, Timestamp};
+    use super::{help_dialog, policy_page, sign_in_page, warning_dialog, work_page};
     use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
     impl From<SplitLoaderError> for NotLoaded {
@@ -65,6 +72,11 @@ mod cut {
         help_dialog(open, page)
     }
 
+    #[wasm_split(work, wasm_split_path = leptos::wasm_split, fallible, preload(load_warning))]
+    pub fn warning(open: RwSignal<bool>, ends_at: RwSignal<Timestamp>) -> Page {
+        warning_dialog(open, ends_at)
+    }
+
     #[wasm_split(policy, wasm_split_path = leptos::wasm_split, fallible, preload(load_policy))]
     pub fn policy() -> Page {
         policy_page()
@@ -78,7 +90,8 @@ mod cut {
 
 #[cfg(not(feature = "split"))]
 mod cut {
-    use super::{NotLoaded, Page, PageKey, RwSignal, Signal, help_dialog, policy_page, sign_in_page, work_page};
+    use super::{NotLoaded, Page, PageKey, RwSignal, Signal, Timestamp};
+    use super::{help_dialog, policy_page, sign_in_page, warning_dialog, work_page};
 
     type Loaded = Result<(), NotLoaded>;
 
@@ -87,6 +100,10 @@ mod cut {
     }
 
     pub async fn load_help() -> Loaded {
+        Ok(())
+    }
+
+    pub async fn load_warning() -> Loaded {
         Ok(())
     }
 
@@ -104,6 +121,10 @@ mod cut {
 
     pub async fn help(open: RwSignal<bool>, page: Signal<PageKey>) -> Page {
         help_dialog(open, page)
+    }
+
+    pub async fn warning(open: RwSignal<bool>, ends_at: RwSignal<Timestamp>) -> Page {
+        warning_dialog(open, ends_at)
     }
 
     pub async fn policy() -> Page {

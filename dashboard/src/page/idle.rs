@@ -7,7 +7,7 @@ use crate::leave;
 use crate::reactive::prelude::*;
 use crate::session::tab;
 use dashboard_model::stay::{DRAFTS_KEPT, Idle, idle};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use std::time::Duration;
 
 /// The events that count as input.
@@ -19,13 +19,16 @@ const NOTE_EVERY: Span = Span::from_secs(1);
 
 /// Watches for input while somebody is signed in.
 #[component]
-pub fn IdleWatch() -> impl IntoView {
+pub fn IdleWatch(
+    /// Whether the warning is open.
+    open: RwSignal<bool>,
+    /// When the session ends, while the warning is open.
+    ends_at: RwSignal<Timestamp>,
+) -> impl IntoView {
     let tab = tab();
     let now = clock::here();
     // A page that was loaded again, or brought back by the browser, is no input.
     let last_input = RwSignal::new(browser::last_used(now).unwrap_or(now));
-    let ends_at = RwSignal::new(now);
-    let open = RwSignal::new(false);
     let close = move || {
         if open.get_untracked() {
             open.set(false);
@@ -53,7 +56,9 @@ pub fn IdleWatch() -> impl IntoView {
             Idle::Active => close(),
             Idle::Warned(at) => {
                 ends_at.set(clock::of_here(at));
-                open.set(true);
+                if !open.get_untracked() {
+                    open.set(true);
+                }
             }
             Idle::Over => leave::for_lack_of_input(tab),
         }
@@ -68,7 +73,11 @@ pub fn IdleWatch() -> impl IntoView {
             timer.clear();
         }
     });
-    // Any input closes the dialog, so also a click on its button.
+}
+
+/// Warns that the session is about to end. Any input closes the dialog, so also a click on its button.
+#[component]
+pub fn IdleWarning(open: RwSignal<bool>, ends_at: RwSignal<Timestamp>) -> impl IntoView {
     view! {
         <Dialog open title="Stay signed in?" close="Stay signed in">
             <p>"There was no input for a while. You will be signed out in "<Countdown to=ends_at />"."</p>
