@@ -26,6 +26,9 @@ pub(super) fn DiscardButton(
     chosen: Chosen,
     /// Incremented after each change of letters.
     changes: RwSignal<u32>,
+    /// Whether the button is shown. A dialog that is open stays, with what was typed.
+    #[prop(into)]
+    is_shown: Signal<bool>,
 ) -> impl IntoView {
     let (discard_open, undo_open) = (RwSignal::new(false), RwSignal::new(false));
     let choice = StoredValue::new(Choice::default());
@@ -76,8 +79,10 @@ pub(super) fn DiscardButton(
         undo_open.set(true);
     };
     view! {
-        {can_discard.then(|| view! { <Button press why_not>{part(verb)}</Button> }.into_any())}
-        {is_discarded.then(|| view! { <Button press=press_undo why_not=why_not_undo>{part(undo_verb)}</Button> }.into_any())}
+        <Show when=move || can_discard && is_shown.get()><Button press why_not>{part(verb)}</Button></Show>
+        <Show when=move || is_discarded && is_shown.get()>
+            <Button press=press_undo why_not=why_not_undo>{part(undo_verb)}</Button>
+        </Show>
         <DiscardDialog current open=discard_open choice done />
         <UndoDialog current open=undo_open choice done />
     }

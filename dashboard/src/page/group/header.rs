@@ -60,7 +60,7 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
             })}
             <span class="fact fact-more">"first failure "<At at=first /></span>
             {part(move || last.get().map(|last| view! { <span class="fact">"last failure "<At at=Signal::stored(last) /></span> }.into_any()))}
-            <span class="fact">
+            <span class="fact fact-more">
                 {part(move || row.with(|(_, class, ..)| {
                     match class.confidence.as_pct() {
                         0 => "unclassified".to_string(),

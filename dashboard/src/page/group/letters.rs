@@ -5,7 +5,7 @@ use super::chosen::{Choice, Chosen};
 use super::current::CurrentGroup;
 use super::filter::FilterLine;
 use super::letters_rows::Rows;
-use super::letters_table::{Acts, Sorter};
+use super::letters_table::{Acts, OfTheList, Sorter};
 use super::plan::{PlanThese, Planning};
 use super::release::ReleaseCard;
 use crate::api;
@@ -57,14 +57,28 @@ pub(super) fn LettersTab(
     let changes = RwSignal::new(0_u32);
     let quarantined = current.part(|detail| letters_in(detail, Some(LetterStateKind::Quarantined)));
     let offers_release = move || state.get() == Some(LetterStateKind::Quarantined) && quarantined.get() > 0;
+    let tools_open = RwSignal::new(false);
+    let is_listed = RwSignal::new(false);
     view! {
-        <Tabs label="Letters by state" tabs />
-        <FilterLine filter suggestions />
+        <div class="letters-bar" class:letters-open=move || tools_open.get()>
+            <Tabs label="Letters by state" tabs />
+            <button type="button" class="button letters-more" aria-expanded=attr(move || tools_open.get().to_string())
+                on:click=on(move |_| tools_open.update(|open| *open = !*open))>
+                "Filter and sort"
+            </button>
+            <FilterLine filter suggestions />
+            <Show when=move || is_listed.get()>
+                <Sorter order />
+                {part(move || view! { <OfTheList current state=state.get() filter=filter.get() changes /> })}
+            </Show>
+        </div>
         {part(move || offers_release().then(|| view! { <ReleaseCard current /> }.into_any()))}
         {part(move || {
             // Pages that were loaded on demand do not change by themselves.
             let _ = changes.get();
-            view! { <Letters current state=state.get() filter=filter.get() order suggestions planning actions changes /> }
+            view! {
+                <Letters current state=state.get() filter=filter.get() order suggestions planning actions changes is_listed />
+            }
         })}
     }
 }
@@ -79,6 +93,8 @@ fn Letters(
     planning: Planning,
     actions: Actions,
     changes: RwSignal<u32>,
+    /// Set to whether any letter is listed.
+    is_listed: RwSignal<bool>,
 ) -> impl IntoView {
     let (id, fetched_filter) = (current.id(), filter.clone());
     let is_filtered = !filter.is_none();
@@ -103,6 +119,7 @@ fn Letters(
     });
     let keys = shown.map(move |rows| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
     let chosen = Chosen::new(keys);
+    Effect::new(move || is_listed.set(keys.with(|keys| !keys.is_empty())));
     let load = move |cursor: String| {
         let page = api::letters(current.id(), state, filter.get_value(), Some(cursor), api::Seen::default());
         async move { page.await.map(|answer| answer.into_new()) }
@@ -159,7 +176,6 @@ fn Letters(
                 fallback=move || view! { <Empty title=nothing>{advice()}</Empty> }>
                 <Acts current state filter=filter.get_value() chosen planning has_more changes />
                 {is_filtered.then(|| view! { <Matches current state filter paged planning actions /> }.into_any())}
-                <Sorter order />
                 <Show when=move || is_partly_sorted.get()>
                     <p class="muted" role="status">{part(move || partly_sorted(loaded.get(), filling.busy().get()))}</p>
                 </Show>

@@ -17,6 +17,7 @@ use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use dashboard_model::words;
 use domain::filter::LetterFilter;
 use domain::letter::{LetterState, LetterStateKind};
+use domain::role::Permission;
 use wire::LetterRow;
 
 /// The columns after the ticks: CSS class, label, and the column's order.
@@ -88,7 +89,32 @@ pub(super) fn Sorter(#[prop(into)] order: Signal<LetterOrder>) -> impl IntoView 
     }
 }
 
-/// Shows how many letters are selected and what can be done with them; without a selection, what the list can do.
+/// Shows what can be done with the whole list, whatever is selected.
+#[component]
+pub(super) fn OfTheList(
+    current: CurrentGroup,
+    state: Option<LetterStateKind>,
+    filter: LetterFilter,
+    /// Incremented after each change of letters.
+    changes: RwSignal<u32>,
+) -> impl IntoView {
+    let file = api::letters_file(&current.id(), state, filter.clone());
+    let name = format!("letters-{}", current.id());
+    let shared = GroupRoute { tab: GroupTab::Payload, filter: filter.clone(), ..GroupRoute::new(current.id()) };
+    let nothing = Chosen::new(Memo::new(|_| Vec::new()));
+    // Who may not is told so beside the letters that they have selected.
+    let may_not = current.why_not(Permission::Approve, |_| None);
+    let is_shown = may_not.map(Option::is_none);
+    view! {
+        <div class="of-list">
+            <a class="button button-quiet" href=Route::Group(shared).to_string()>"What they share"</a>
+            <Download path=file name=name />
+        </div>
+        <div class="discard-all"><DiscardButton current state filter chosen=nothing changes is_shown /></div>
+    }
+}
+
+/// Shows how many letters are selected, and what can be done with them.
 #[component]
 pub(super) fn Acts(
     current: CurrentGroup,
@@ -116,10 +142,10 @@ pub(super) fn Acts(
         has_more.get() && !is_of_state && !chosen.is_all() && chosen.is_whole_list()
     };
     let can_plan = matches!(state, None | Some(LetterStateKind::Waiting));
-    let group_filter = StoredValue::new(filter.clone());
+    let filter = StoredValue::new(filter);
     let plan = move |()| {
         let letters = untrack(|| chosen.named());
-        let filter = if letters.is_empty() { group_filter.get_value() } else { LetterFilter::default() };
+        let filter = if letters.is_empty() { filter.get_value() } else { LetterFilter::default() };
         planning.plan(Choice { letters, filter });
     };
     let why_not = Signal::derive(move || planning.why_not().get().or_else(|| too_many(count.get())));
@@ -127,10 +153,6 @@ pub(super) fn Acts(
         0 => "Plan replay of all waiting letters".to_string(),
         n => format!("Plan replay of {}", counted(n as u64, "letter", "letters")),
     };
-    let file = StoredValue::new(api::letters_file(&current.id(), state, filter.clone()));
-    let name = StoredValue::new(format!("letters-{}", current.id()));
-    let shared = GroupRoute { tab: GroupTab::Payload, filter: filter.clone(), ..GroupRoute::new(current.id()) };
-    let shared = StoredValue::new(Route::Group(shared).to_string());
     view! {
         <div class="found acts" class:acts-chosen=move || has_choice.get()>
             <p class="found-count" role="status">{part(words)}</p>
@@ -141,15 +163,11 @@ pub(super) fn Acts(
             </Show>
             <Show when=move || has_choice.get()>
                 <Button kind=Kind::Quiet press=move |()| chosen.clear()>"Clear selection"</Button>
+                <Show when=move || can_plan>
+                    <Button press=plan busy=planning.busy() why_not>{part(verb)}</Button>
+                </Show>
             </Show>
-            <Show when=move || has_choice.get() && can_plan>
-                <Button press=plan busy=planning.busy() why_not>{part(verb)}</Button>
-            </Show>
-            <DiscardButton current state filter=filter.clone() chosen changes />
-            <Show when=move || !has_choice.get()>
-                <a class="button button-quiet" href=shared.get_value()>"What they share"</a>
-                <Download path=file.get_value() name=name.get_value() />
-            </Show>
+            <DiscardButton current state filter=filter.get_value() chosen changes is_shown=has_choice />
         </div>
     }
 }

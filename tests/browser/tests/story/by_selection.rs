@@ -1,6 +1,7 @@
 //! FEATURE: replaying letters that a person selects one by one.
 
 use crate::fixture::{BUG, Fixture};
+use browser::look::{Screen, Theme};
 use browser::person::Person;
 use domain::role::Role;
 use local::orders::{Kind, Version};
@@ -12,6 +13,22 @@ const SHIFT_CLICK: &str = "[...document.querySelectorAll('td.tick input')][argum
 /// Returns the amounts of the listed letters.
 const AMOUNTS: &str = "return [...document.querySelectorAll('table.rows tbody tr')]\
     .map(row => Number(row.querySelector('td.num').innerText.replace(/[^0-9.]/g, '')))";
+/// Returns whether the first letter can be pressed where it is.
+const FIRST_LETTER_IS_IN_SIGHT: &str = "const link = document.querySelector('table.rows tbody th a');
+    const box = link.getBoundingClientRect();
+    return scrollY === 0 && document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === link";
+/// Returns what a toast of two lines would cover of the title and the next step.
+const COVERED: &str = "const toast = document.createElement('div');
+    toast.className = 'toast';
+    toast.style.minHeight = '60px';
+    document.querySelector('.toasts > [role=status]').append(toast);
+    const a = toast.getBoundingClientRect();
+    toast.remove();
+    const bars = ['h1', '.group-side .next', '.acts-chosen'].map(name => document.querySelector(name));
+    return bars.filter(bar => bar && bar.checkVisibility()).filter(bar => {
+        const b = bar.getBoundingClientRect();
+        return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    }).map(bar => bar.className || bar.localName)";
 
 mod rule_a_plan_sends_exactly_the_selected_letters {
     use super::*;
@@ -28,6 +45,7 @@ mod rule_a_plan_sends_exactly_the_selected_letters {
         otto.clicks("button", "Declare fix").await;
         otto.clicks("link", "Letters 9").await;
         the_list_is_sorted(&otto).await;
+        a_phone_shows_the_letters_first(&otto).await;
         three_letters_are_planned(&otto).await;
         otto.leaves(&[]).await;
     }
@@ -44,6 +62,19 @@ async fn the_list_is_sorted(otto: &Person) {
     otto.shows("letters-sorted").await;
 }
 
+async fn a_phone_shows_the_letters_first(otto: &Person) {
+    otto.sees_as(Screen::Phone, Theme::Light).await;
+    otto.script("scrollTo(0, 0)", Vec::new()).await;
+    assert_eq!(otto.script(FIRST_LETTER_IS_IN_SIGHT, Vec::new()).await, true);
+    assert_eq!(otto.script(COVERED, Vec::new()).await, json!([]), "covered by a toast");
+    otto.clicks("button", "Filter and sort").await;
+    otto.find("combobox", "Sort by").await;
+    otto.shows("letters-tools").await;
+    otto.sees_as(Screen::Phone, Theme::Light).await;
+    otto.clicks("button", "Filter and sort").await;
+    otto.sees_as(Screen::Wide, Theme::Light).await;
+}
+
 async fn three_letters_are_planned(otto: &Person) {
     let names = otto.names("checkbox").await;
     otto.clicks("checkbox", &names[1]).await;
@@ -51,6 +82,10 @@ async fn three_letters_are_planned(otto: &Person) {
     otto.script(SHIFT_CLICK, vec![json!(2)]).await;
     otto.sees("3 letters selected").await;
     otto.shows("letters-selected").await;
+    for screen in [Screen::Phone, Screen::Wide] {
+        otto.sees_as(screen, Theme::Light).await;
+        assert_eq!(otto.script(COVERED, Vec::new()).await, json!([]), "{screen:?}: covered by a toast");
+    }
     otto.clicks("button", "Plan replay of 3 letters").await;
     otto.sees("Planned 3 letters.").await;
     otto.sees("Only letters that were selected one by one.").await;
