@@ -126,6 +126,8 @@ async fn the_right_fix_resumes_it(fixture: &Fixture, otto: &Person, anna: &Perso
     anna.finds_beginning("dialog", "Resume replay of ").await;
     anna.writes("Why will it work now?", "v3 was tested with a returned letter.").await;
     anna.shows("replay-resume-dialog").await;
+    // The page of the group may have shown the quiet time of the fix before; until this one's has passed, the button is off.
+    anna.sees(QUIET).await;
     anna.clicks("button", "Resume replay").await;
     // Its duration depends on the consumer's receipts.
     anna.shows("replay-running").await;
