@@ -28,7 +28,7 @@ pub fn take(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     let mut cargo = native::cargo(paths, "test");
     // As `cargo ci` compiled them. Two Chromiums on two cores miss each other's deadlines.
     lints::by_clippy(paths, &mut cargo)?;
-    cargo.args(["--test", "story", "--no-fail-fast", "--", "--test-threads=1"]).args(args);
+    cargo.args(["--test", "story", "--test", "issuer", "--no-fail-fast", "--", "--test-threads=1"]).args(args);
     browser.export(&mut cargo);
     let tests = run::open(cargo.env("DLO_BIN", paths.dlo()));
     let mut states = BTreeSet::new();
