@@ -19,10 +19,10 @@ struct Budget {
 /// The design's target for the first load is 240 kB gzip and 200 kB Brotli: less than half of what it was before the program
 /// was split (572 and 438 kB). A file that two parts need counts for both.
 const BUDGETS: [Budget; 4] = [
-    Budget { part: FIRST, gzip_bytes: 227_400, brotli_bytes: 194_900 },
-    Budget { part: "work", gzip_bytes: 379_500, brotli_bytes: 306_500 },
-    Budget { part: "policy", gzip_bytes: 47_900, brotli_bytes: 44_000 },
-    Budget { part: "sign_in", gzip_bytes: 15_700, brotli_bytes: 14_500 },
+    Budget { part: FIRST, gzip_bytes: 227_600, brotli_bytes: 195_100 },
+    Budget { part: "work", gzip_bytes: 379_700, brotli_bytes: 306_600 },
+    Budget { part: "policy", gzip_bytes: 48_000, brotli_bytes: 44_100 },
+    Budget { part: "sign_in", gzip_bytes: 15_800, brotli_bytes: 14_600 },
 ];
 /// Every file that no part is alone in needing.
 const FIRST: &str = "first load";
