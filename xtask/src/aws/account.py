@@ -4,7 +4,8 @@ usage: account.py <stack of the office> <stack of the demo>
 
 Uses the credentials, the region and, if there is one, the AWS_ENDPOINT_URL of the environment. It adds three people to the
 office's pool and lowers the waits of its policy, and takes both back at the end. It places orders in the demo's queue,
-which nobody else may use meanwhile. Prints a line for each check, and exits with 1 if one fails.
+which nobody else may use meanwhile. Prints a line for each check, and exits with 1 if one fails. The first one says what
+the stacks lack for this test; without that, nothing else is done.
 """
 
 import json
@@ -17,6 +18,7 @@ import urllib.request
 from datetime import datetime, timedelta, timezone
 
 import boto3
+import botocore.exceptions
 
 ORDERS = 12
 DEADLINE_S = 300
@@ -54,15 +56,19 @@ class Account:
         client = boto3.client
         self.stacks, self.sqs, self.functions = client("cloudformation"), client("sqs"), client("lambda")
         self.people, self.metrics = client("cognito-idp"), client("cloudwatch")
-        self.outputs = self.outputs_of(office)
-        self.main = self.outputs_of(demo)["MainQueue"]
-        self.url = self.outputs["Dashboard"].rstrip("/")
-        self.queue = self.sqs.get_queue_url(QueueName=self.main.rsplit(":", 1)[1])["QueueUrl"]
+        self.demo, self.outputs = demo, {}
         self.tokens, self.policy, self.group, self.run = {}, None, None, secrets.token_hex(4)
 
-    def outputs_of(self, stack):
-        found = self.stacks.describe_stacks(StackName=stack)["Stacks"][0]["Outputs"]
-        return {output["OutputKey"]: output["OutputValue"] for output in found}
+    def described(self, stack):
+        """Returns the outputs and the parameters of a stack, or `None` if it is not deployed."""
+        try:
+            found = self.stacks.describe_stacks(StackName=stack)["Stacks"][0]
+        except botocore.exceptions.ClientError as error:
+            if "does not exist" in str(error):
+                return None
+            raise
+        outputs = {output["OutputKey"]: output["OutputValue"] for output in found.get("Outputs", [])}
+        return outputs, {given["ParameterKey"]: given["ParameterValue"] for given in found.get("Parameters", [])}
 
     def http(self, method, path, token=None, body=None):
         """Returns status, headers and text of an answer of the office."""
@@ -87,6 +93,39 @@ class Account:
         return json.loads(text)
 
     # The checks, in their order.
+
+    def the_stacks_are_set_up_for_this_test(self):
+        """Names all that is missing at once, by the steps of *Test a deployed stack* in docs/operations.md."""
+        office, demo = self.described(self.office), self.described(self.demo)
+        absent = [f"deploy the stack {name}" for name, found in [(self.demo, demo), (self.office, office)] if not found]
+        assert not absent, "; ".join(absent)
+        (self.outputs, given), (outputs, _) = office, demo
+        self.main = outputs["MainQueue"]
+        orders = self.functions.get_function_configuration(FunctionName="orders")
+        receipts = orders["Environment"]["Variables"].get("ORDERS_RECEIPTS")
+        watched = [given.get(f"{which}DeadLetterQueueArn") for which in ("", "Second", "Third")]
+        listed = lambda name: given.get(name, "").split(",")
+        steps = [
+            (outputs["DeadLetterQueue"] in watched, f"DeadLetterQueueArn={outputs['DeadLetterQueue']} of the office"),
+            (self.main in listed("MainQueueArns"), f"MainQueueArns={self.main} of the office"),
+            (
+                orders["FunctionArn"] in listed("ConsumerFunctionArns"),
+                f"ConsumerFunctionArns={orders['FunctionArn']} of the office",
+            ),
+            (given.get("IntakeEnabled") == "true", "IntakeEnabled=true of the office"),
+            (given.get("ReplaysEnabled") == "true", "ReplaysEnabled=true of the office"),
+            # Local endpoints refuse the alarm that the parameter creates.
+            (LOCAL or given.get("RetryShareAlarm") != "0", "RetryShareAlarm=5 of the office"),
+            ("PeoplePool" in self.outputs, "IssuerUrl, blank, of the office: the test adds people to the stack's own pool"),
+            (
+                receipts == self.outputs["ReceiptsQueue"],
+                f"ReceiptsQueueArn={self.outputs['ReceiptsQueue']} of the demo service",
+            ),
+        ]
+        missing = [what for is_there, what in steps if not is_there]
+        assert not missing, f"set these parameters: {'; '.join(missing)}"
+        self.url = self.outputs["Dashboard"].rstrip("/")
+        self.queue = self.sqs.get_queue_url(QueueName=self.main.rsplit(":", 1)[1])["QueueUrl"]
 
     def the_function_url_serves_the_dashboard(self):
         status, headers, text = self.http("GET", "/")
@@ -228,7 +267,7 @@ class Account:
             request = {"policy": self.policy["policy"], "version": now["version"], "reason": "the test of the account ended"}
             # 400 if the policy is as it was.
             self.api("admin", "PUT", "/policy", request, may_be=(200, 400))
-        for name in ROLES:
+        for name in ROLES if "PeoplePool" in self.outputs else ():
             try:
                 self.people.admin_delete_user(UserPoolId=self.outputs["PeoplePool"], Username=name)
             except self.people.exceptions.UserNotFoundException:
@@ -236,6 +275,7 @@ class Account:
 
 
 CHECKS = [
+    Account.the_stacks_are_set_up_for_this_test,
     Account.the_function_url_serves_the_dashboard,
     Account.browsers_are_told_to_use_tls_only,
     Account.who_has_no_token_is_refused,
@@ -266,6 +306,8 @@ def main(office, demo):
             except Exception as error:  # Whatever it is, the other checks and the end still run.
                 failed += 1
                 print(f"FAILED: {words}: {error}", flush=True)
+                if check is CHECKS[0]:
+                    break
     finally:
         account.take_back()
     return 1 if failed else 0
