@@ -33,6 +33,7 @@ pub fn check(paths: &Paths) -> Outcome<()> {
     mappings_fit_their_queues(&translated, &attach)?;
     an_existing_store_is_used_and_none_created(&translated)?;
     numbers_are_not_compared_as_texts(&translated)?;
+    lists_name_resources_one_by_one(&translated)?;
     stacks_do_not_collide(&translated)
 }
 
@@ -99,6 +100,22 @@ fn numbers_are_not_compared_as_texts(translated: &Value) -> Outcome<()> {
         }
         values.extend(value.as_object().into_iter().flat_map(|object| object.values()));
         values.extend(value.as_array().into_iter().flatten());
+    }
+    Ok(())
+}
+
+/// The items of a list become resources of policies, where `*` would be a right on everything. CloudFormation matches each
+/// item with the pattern of its parameter.
+fn lists_name_resources_one_by_one(translated: &Value) -> Outcome<()> {
+    let parameters = translated["Parameters"].as_object().into_iter().flatten();
+    for (name, parameter) in parameters.filter(|(_, parameter)| parameter["Type"] == "CommaDelimitedList") {
+        let pattern = parameter["AllowedPattern"].as_str().unwrap_or_default();
+        // A dot or an asterisk is meant literally in a class or behind a backslash.
+        let literal = ["\\.", "[*]", "[a-z0-9.-]", "[A-Za-z0-9_/.#-]"];
+        let rest = literal.iter().fold(pattern.to_owned(), |rest, part| rest.replace(part, ""));
+        if !rest.trim_start_matches('(').starts_with("arn:") || rest.contains(['.', '*']) {
+            return Err(Failure::new(format!("The parameter {name} accepts wildcards: `{pattern}`.")));
+        }
     }
     Ok(())
 }
