@@ -84,6 +84,8 @@ const ARGUED: &[(&[&str], &str, &str, &str)] = &[
     (&["Intake"], "kms:Decrypt", "key", "SQS decrypts for who receives from an encrypted queue"),
     (&["Replay"], "kms:Decrypt", "key", "SQS decrypts the data key for who sends to an encrypted queue"),
     (&["Replay"], "kms:GenerateDataKey", "key", "SQS makes the data key for who sends to an encrypted queue"),
+    (&["Intake", "Replay", "Sweep"], "kms:GenerateDataKey", "alerts-key", "as above, of SNS and an encrypted topic"),
+    (&["Intake", "Replay", "Sweep"], "kms:Decrypt", "alerts-key", "as above"),
 ];
 
 /// Actions for which IAM knows no resource (Service Authorization Reference).
@@ -153,6 +155,8 @@ fn places() -> Vec<Place> {
         ("contents-elsewhere", contents.clone(), json!({ "aws:ResourceAccount": "444455556666" })),
         ("key", key("orders"), json!({ "kms:ViaService": via("sqs") })),
         ("key-through-s3", key("orders"), json!({ "kms:ViaService": via("s3") })),
+        ("alerts-key", key("alerts"), json!({ "kms:ViaService": via("sns") })),
+        ("alerts-key-through-sqs", key("alerts"), json!({ "kms:ViaService": via("sqs") })),
         ("attached-dlq", local("sqs", "refunds-dlq"), tagged("watch")),
         ("attached-main", local("sqs", "refunds"), tagged("replay")),
         ("tagged-otherwise", local("sqs", "refunds-old"), tagged("no")),
@@ -179,6 +183,7 @@ pub const ALL_PARAMETERS: &[(&str, &str)] = &[
     ("ConsumerLogGroupArns", "arn:aws:logs:eu-west-1:111122223333:log-group:/aws/lambda/orders:*"),
     ("PayloadBucketArns", "arn:aws:s3:::payloads"),
     ("KmsKeyArns", "arn:aws:kms:eu-west-1:111122223333:key/orders"),
+    ("AlertsKeyArn", "arn:aws:kms:eu-west-1:111122223333:key/alerts"),
     ("AttachedQueues", "true"),
 ];
 
