@@ -34,6 +34,7 @@ pub fn check(paths: &Paths) -> Outcome<()> {
     an_existing_store_is_used_and_none_created(&translated)?;
     numbers_are_not_compared_as_texts(&translated)?;
     lists_name_resources_one_by_one(&translated)?;
+    environments_fit(&translated)?;
     stacks_do_not_collide(&translated)
 }
 
@@ -115,6 +116,42 @@ fn lists_name_resources_one_by_one(translated: &Value) -> Outcome<()> {
         let rest = literal.iter().fold(pattern.to_owned(), |rest, part| rest.replace(part, ""));
         if !rest.trim_start_matches('(').starts_with("arn:") || rest.contains(['.', '*']) {
             return Err(Failure::new(format!("The parameter {name} accepts wildcards: `{pattern}`.")));
+        }
+    }
+    Ok(())
+}
+
+/// What the environment variables of a function may have together, names and values (AWS Lambda's quotas).
+const ENVIRONMENT_BYTES_MAX: usize = 4096;
+/// How much longer names are on AWS than here: a longer stack's name, and a suffix that CloudFormation invents. Up to eight
+/// variables of a function hold such a name.
+const NAMES_BYTES: usize = 8 * 30;
+/// What docs/operations.md promises: characters of `MainQueueArns` beside this many of `Policy`.
+const LISTS_BYTES: [(usize, usize); 2] = [(1_200, 1_500), (2_700, 0)];
+
+/// The lists of queues and the policy travel in the functions' environments.
+fn environments_fit(translated: &Value) -> Outcome<()> {
+    let queue = |name: &str| format!("arn:aws:sqs:ap-southeast-1:111122223333:{name}-of-a-usual-length-dlq");
+    let (first, second, third) = (queue("first"), queue("second"), queue("third"));
+    for (mains, policy) in LISTS_BYTES {
+        let (mains, policy) = ("q".repeat(mains), "p".repeat(policy));
+        let given = [
+            ("DeadLetterQueueArn", first.as_str()),
+            ("SecondDeadLetterQueueArn", &second),
+            ("ThirdDeadLetterQueueArn", &third),
+            ("DefaultMainQueueArn", &first),
+            ("MainQueueArns", &mains),
+            ("Policy", &policy),
+        ];
+        let resources = Template::new(translated.clone(), &given)?.resources()?;
+        for (id, function) in resources.iter().filter(|(_, resource)| resource["Type"] == "AWS::Lambda::Function") {
+            let variables = function["Properties"]["Environment"]["Variables"].as_object();
+            let bytes = |(name, value): (&String, &Value)| name.len() + value.as_str().unwrap_or_default().len();
+            let bytes = variables.into_iter().flatten().map(bytes).sum::<usize>() + NAMES_BYTES;
+            if bytes > ENVIRONMENT_BYTES_MAX {
+                let what = format!("{} characters of MainQueueArns beside {} of Policy", mains.len(), policy.len());
+                return Err(Failure::new(format!("{what} make an environment of {bytes} bytes for {id}.")));
+            }
         }
     }
     Ok(())
