@@ -19,14 +19,15 @@ const ATTACH: &str = "infra/attach.yaml";
 
 /// `cargo xtask costs`.
 pub fn print_costs(paths: &Paths) -> Outcome<ExitCode> {
-    print!("{}", costs::table(&translated(paths, TEMPLATE)?)?);
+    print!("{}", costs::table(&translated(paths, TEMPLATE, &[])?)?);
     Ok(ExitCode::SUCCESS)
 }
 
 /// Checks what no linter knows.
 pub fn check(paths: &Paths) -> Outcome<()> {
-    let attach = translated(paths, ATTACH)?;
-    let translated = translated(paths, TEMPLATE)?;
+    functions_are_traced_if_asked(&translated(paths, TEMPLATE, &["Tracing=Active"])?)?;
+    let attach = translated(paths, ATTACH, &[])?;
+    let translated = translated(paths, TEMPLATE, &[])?;
     rights::check(paths, &translated)?;
     costs::check(paths, &translated)?;
     runbooks::check(paths, &translated, &attach)?;
@@ -38,11 +39,11 @@ pub fn check(paths: &Paths) -> Outcome<()> {
     stacks_do_not_collide(&translated)
 }
 
-/// A template after SAM's transform.
-fn translated(paths: &Paths, template: &str) -> Outcome<Value> {
+/// A template after SAM's transform, which sees the parameters' defaults and those that are given (`Name=value`).
+fn translated(paths: &Paths, template: &str, given: &[&str]) -> Outcome<Value> {
     let programs = aws::ensure_sam(paths)?;
     let mut python = run::cleaned(Command::new(programs.join("python")), paths);
-    python.arg(paths.root.join("xtask/src/template/translate.py")).arg(paths.root.join(template));
+    python.arg(paths.root.join("xtask/src/template/translate.py")).arg(paths.root.join(template)).args(given);
     // SAM asks for a region and sends nothing there.
     let text = run::stdout_of(python.env("AWS_DEFAULT_REGION", resolve::REGION))?;
     serde_json::from_str(&text).map_err(|cause| Failure::new(format!("SAM's transform wrote no JSON: {cause}.")))
@@ -116,6 +117,18 @@ fn lists_name_resources_one_by_one(translated: &Value) -> Outcome<()> {
         let rest = literal.iter().fold(pattern.to_owned(), |rest, part| rest.replace(part, ""));
         if !rest.trim_start_matches('(').starts_with("arn:") || rest.contains(['.', '*']) {
             return Err(Failure::new(format!("The parameter {name} accepts wildcards: `{pattern}`.")));
+        }
+    }
+    Ok(())
+}
+
+/// With `Tracing=Active` each function is traced and may write traces. Without, the matrix of rights shows that none may.
+fn functions_are_traced_if_asked(active: &Value) -> Outcome<()> {
+    for function in rights::FUNCTIONS {
+        let mode = &active["Resources"][function]["Properties"]["TracingConfig"]["Mode"];
+        let role = active["Resources"][format!("{function}Role")]["Properties"]["ManagedPolicyArns"].to_string();
+        if *mode != serde_json::json!({ "Ref": "Tracing" }) || !role.contains("XRay") && !role.contains("Xray") {
+            return Err(Failure::new(format!("Tracing=Active does not trace {function}: {mode}, {role}.")));
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-const FUNCTIONS: [&str; 4] = ["Intake", "Replay", "Sweep", "Api"];
+pub const FUNCTIONS: [&str; 4] = ["Intake", "Replay", "Sweep", "Api"];
 const CALLS: &str = "tests/golden/calls.txt";
 const MATRIX: &str = "tests/golden/rights.txt";
 /// Writes the matrix anew instead of comparing it.

@@ -1,4 +1,7 @@
-"""Prints infra/template.yaml as CloudFormation sees it after SAM's transform, as JSON."""
+"""Prints infra/template.yaml as CloudFormation sees it after SAM's transform, as JSON.
+
+usage: translate.py <template> [<parameter>=<value>]...
+"""
 
 import json
 import sys
@@ -22,7 +25,8 @@ def main():
             # SAM accepts no local folder here; `sam deploy` replaces it by what it has uploaded.
             resource["Properties"]["CodeUri"] = "s3://code/of-the-function"
     template.get("Globals", {}).get("Function", {}).pop("CodeUri", None)
-    json.dump(transform(template, {}, NoManagedPolicies()), sys.stdout)
+    given = dict(word.split("=", 1) for word in sys.argv[2:])
+    json.dump(transform(template, given, NoManagedPolicies()), sys.stdout)
 
 
 main()
