@@ -15,6 +15,10 @@ use std::fmt::Write;
 const GOLDEN: &str = "tests/golden/costs.txt";
 /// What an idle stack for one queue may cost, in dollars per month.
 const ONE_QUEUE_MAX: f64 = 3.0;
+/// What an attached queue may cost at rest, in dollars per month.
+const ATTACHED_QUEUE_MAX: f64 = 0.50;
+/// The attached queues of the last table: with the stack's own, a company's fifty.
+const ATTACHED_QUEUES: usize = 49;
 
 /// Dollars per month, or per unit.
 const ALARM: f64 = 0.10;
@@ -53,8 +57,8 @@ const MORE: &[(&str, &str)] = &[
 /// The lines of a bill: what, how many, dollars.
 type Bill = Vec<(&'static str, usize, f64)>;
 
-/// Returns the table for one, two and three queues.
-pub fn table(translated: &Value) -> Outcome<String> {
+/// Returns the table for one, two and three queues, and for fifty, of which infra/attach.yaml attaches all but one.
+pub fn table(translated: &Value, attach: &Value) -> Outcome<String> {
     let mut text =
         String::from("# Dollars per month of an idle stack, us-east-1, without free tiers. `cargo xtask costs`\n");
     for queues in 1..=MORE.len() + 1 {
@@ -63,15 +67,51 @@ pub fn table(translated: &Value) -> Outcome<String> {
         parameters.extend(&MORE[..queues - 1]);
         let bill = bill(&Template::new(translated.clone(), &parameters)?.resources()?);
         let _ = writeln!(text, "\n{queues} dead-letter queue{}", if queues == 1 { "" } else { "s" });
-        for (what, count, dollars) in &bill {
-            let _ = writeln!(text, "  {what:<44} {count:>3}  {dollars:>5.2}");
-        }
-        let _ = writeln!(text, "  {:<49} {:>5.2}", "sum", sum(&bill));
+        write(&mut text, &bill);
     }
+    let _ = writeln!(text, "\n{} dead-letter queues: one of the stack, the others attached", ATTACHED_QUEUES + 1);
+    write(&mut text, &bill_with_attached(translated, attach)?);
     text.push_str(
         "\nThe CloudWatch dashboard is free among the first three of an account; each further one costs 3.00.\n",
     );
     Ok(text)
+}
+
+fn write(text: &mut String, bill: &Bill) {
+    for (what, count, dollars) in bill {
+        let _ = writeln!(text, "  {what:<44} {count:>3}  {dollars:>5.2}");
+    }
+    let _ = writeln!(text, "  {:<49} {:>5.2}", "sum", sum(bill));
+}
+
+fn bill_of_one(translated: &Value) -> Outcome<Bill> {
+    let parameters = [("DeadLetterQueueArn", QUEUE), ("MainQueueArns", QUEUE)];
+    Ok(bill(&Template::new(translated.clone(), &parameters)?.resources()?))
+}
+
+/// What each stack of infra/attach.yaml adds.
+fn bill_of_attached(attach: &Value, queues: usize) -> Outcome<Bill> {
+    let parameters = [("DeadLetterQueueArn", QUEUE), ("IntakeFunctionArn", "f")];
+    let resources = Template::new(attach.clone(), &parameters)?.resources()?;
+    let alarms = of_type(&resources, ALARMS).count() * queues;
+    let mappings = of_type(&resources, MAPPINGS).count() * queues;
+    let polls: f64 = of_type(&resources, MAPPINGS).map(|mapping| polls(&mapping["Properties"])).sum();
+    Ok(vec![
+        ("alarms of attached queues", alarms, alarms as f64 * ALARM),
+        ("their event source mappings that poll", mappings, polls * queues as f64),
+    ])
+}
+
+fn bill_with_attached(translated: &Value, attach: &Value) -> Outcome<Bill> {
+    let stack = ("the stack for one queue, as above", 1, sum(&bill_of_one(translated)?));
+    Ok([vec![stack], bill_of_attached(attach, ATTACHED_QUEUES)?].concat())
+}
+
+const ALARMS: &str = "AWS::CloudWatch::Alarm";
+const MAPPINGS: &str = "AWS::Lambda::EventSourceMapping";
+
+fn of_type<'a>(resources: &'a BTreeMap<String, Value>, kind: &'static str) -> impl Iterator<Item = &'a Value> {
+    resources.values().filter(move |resource| resource["Type"] == kind)
 }
 
 fn sum(bill: &Bill) -> f64 {
@@ -79,9 +119,8 @@ fn sum(bill: &Bill) -> f64 {
 }
 
 fn bill(resources: &BTreeMap<String, Value>) -> Bill {
-    let alarms = resources.values().filter(|resource| resource["Type"] == "AWS::CloudWatch::Alarm").count();
-    let mappings = resources.values().filter(|resource| resource["Type"] == "AWS::Lambda::EventSourceMapping");
-    let mappings: Vec<f64> = mappings.map(|mapping| polls(&mapping["Properties"])).collect();
+    let alarms = of_type(resources, ALARMS).count();
+    let mappings: Vec<f64> = of_type(resources, MAPPINGS).map(|mapping| polls(&mapping["Properties"])).collect();
     let sweep = &resources["Sweep"]["Properties"];
     let arm64 = sweep["Architectures"][0] == "arm64";
     let gb = sweep["MemorySize"].as_f64().unwrap_or_default() / 1024.0;
@@ -111,14 +150,15 @@ fn polls(mapping: &Value) -> f64 {
     MINUTES * POLLS_PER_MINUTE * pollers * if is_fifo { SQS_FIFO_REQUEST } else { SQS_REQUEST }
 }
 
-/// Compares the table with its golden file, and the sum for one queue with its maximum.
-pub fn check(paths: &Paths, translated: &Value) -> Outcome<()> {
-    let parameters = [("DeadLetterQueueArn", QUEUE), ("MainQueueArns", QUEUE)];
-    let one = sum(&bill(&Template::new(translated.clone(), &parameters)?.resources()?));
-    if one >= ONE_QUEUE_MAX {
-        return crate::failure::fail(format!(
-            "An idle stack for one queue costs ${one:.2} per month, not less than ${ONE_QUEUE_MAX:.2}."
-        ));
+/// Compares the table with its golden file, and the sums for one queue and for an attached one with their maxima.
+pub fn check(paths: &Paths, translated: &Value, attach: &Value) -> Outcome<()> {
+    let one = ("An idle stack for one queue", sum(&bill_of_one(translated)?), ONE_QUEUE_MAX);
+    let attached = ("An attached queue at rest", sum(&bill_of_attached(attach, 1)?), ATTACHED_QUEUE_MAX);
+    for (what, dollars, maximum) in [one, attached] {
+        if dollars >= maximum {
+            let text = format!("{what} costs ${dollars:.2} per month, not less than ${maximum:.2}.");
+            return crate::failure::fail(text);
+        }
     }
-    compare(paths, GOLDEN, &table(translated)?)
+    compare(paths, GOLDEN, &table(translated, attach)?)
 }

@@ -19,7 +19,7 @@ const ATTACH: &str = "infra/attach.yaml";
 
 /// `cargo xtask costs`.
 pub fn print_costs(paths: &Paths) -> Outcome<ExitCode> {
-    print!("{}", costs::table(&translated(paths, TEMPLATE, &[])?)?);
+    print!("{}", costs::table(&translated(paths, TEMPLATE, &[])?, &translated(paths, ATTACH, &[])?)?);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -29,7 +29,7 @@ pub fn check(paths: &Paths) -> Outcome<()> {
     let attach = translated(paths, ATTACH, &[])?;
     let translated = translated(paths, TEMPLATE, &[])?;
     rights::check(paths, &translated)?;
-    costs::check(paths, &translated)?;
+    costs::check(paths, &translated, &attach)?;
     runbooks::check(paths, &translated, &attach)?;
     mappings_fit_their_queues(&translated, &attach)?;
     an_existing_store_is_used_and_none_created(&translated)?;
