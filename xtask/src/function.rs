@@ -1,4 +1,5 @@
 //! `cargo xtask function Intake <folder>`: builds the functions and copies one of them to where `sam build` expects it.
+//! `cargo xtask function Dlo <folder>` does the same with the program `dlo`, for a release.
 
 use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
@@ -12,6 +13,8 @@ const FUNCTIONS: &[(&str, &str)] =
     &[("Api", "api"), ("Intake", "intake"), ("Replay", "replay"), ("Sweep", "sweep"), ("OrdersConsumer", DEMO)];
 const DEMO: &str = "orders";
 const HELLO: &str = "hello";
+/// The program `dlo`, for releases: built as the functions are, it runs on any Linux of their architecture.
+const PROGRAM: (&str, &str) = ("Dlo", "dlo");
 /// The folder of functions that are built already: those for an endpoint on this machine, where they run.
 pub const BUILT: &str = "DLO_FUNCTIONS_BUILT";
 
@@ -21,6 +24,10 @@ pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     };
     if let Some(built) = layer::build(paths, id, Path::new(folder)) {
         return built.map(|()| ExitCode::SUCCESS);
+    }
+    if id == PROGRAM.0 {
+        let built = for_lambda(paths, PROGRAM.1)?;
+        return at("copy", &built, std::fs::copy(&built, Path::new(folder).join(PROGRAM.1))).map(|_| ExitCode::SUCCESS);
     }
     let Some((_, name)) = FUNCTIONS.iter().find(|(known, _)| known == id) else {
         let known: Vec<&str> = FUNCTIONS.iter().map(|(id, _)| *id).chain(layer::ids()).collect();
@@ -42,10 +49,12 @@ const OFFICE: &[&str] = &["--package", "dlo-functions", "--bins"];
 fn for_lambda(paths: &Paths, name: &str) -> Outcome<PathBuf> {
     let template = if name == DEMO { "infra/demo.yaml" } else { "infra/template.yaml" };
     let mut cargo = cargo_lambda(paths, &chosen_architecture(paths, template)?)?;
-    if name == DEMO {
-        cargo.args(["--package", "dlo", "--features", "aws", "--bin", DEMO]);
-    } else {
+    if name != DEMO {
         dashboard::ensure(paths)?;
+    }
+    if name == DEMO || name == PROGRAM.1 {
+        cargo.args(["--package", "dlo", "--features", "aws", "--bin", name]);
+    } else {
         cargo.args(OFFICE);
     }
     run::open(&mut cargo)?;

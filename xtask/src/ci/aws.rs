@@ -68,3 +68,25 @@ pub fn stack(paths: &Paths) -> Outcome<Tally> {
     crate::aws::check_requests(paths, &requests)?;
     Ok(tally)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TEMPLATES;
+
+    /// The office's nested stacks are built with it. The demo is for people who have the source.
+    const NOT_COPIED: [&str; 4] = ["template.yaml", "people.yaml", "function-url.yaml", "demo.yaml"];
+
+    #[test]
+    fn a_release_has_every_template_that_people_deploy() {
+        let workflow = include_str!("../../../.github/workflows/release.yml");
+        let lines: Vec<&str> = workflow.lines().map(str::trim).collect();
+        let built =
+            ["run: sam build", "run: sam build --config-env witness", "cp -r .aws-sam/witness .aws-sam/build/witness"];
+        assert!(built.iter().all(|line| lines.contains(line)), "the office and the layer");
+        let copied = lines.iter().find(|line| line.starts_with("cp infra/")).expect("what is copied");
+        let names = TEMPLATES.iter().filter_map(|path| path.strip_prefix("infra/"));
+        for name in names.filter(|name| *name != "witness.yaml" && !NOT_COPIED.contains(name)) {
+            assert!(copied.contains(&format!("infra/{name} ")), "{name}");
+        }
+    }
+}

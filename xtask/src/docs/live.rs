@@ -49,6 +49,11 @@ const PROOFS: &[(&str, Proof)] = &[
     ("aws ", Proof::Account),
     ("sam ", Proof::Account),
     ("pip install ", Proof::Account),
+    // An archive that the workflow `release` packs, and what is in it.
+    ("tar xzf dead-letter-office-", Proof::Account),
+    ("cd dead-letter-office-", Proof::Account),
+    ("sha256sum --check ", Proof::Account),
+    ("./dlo ", Proof::Account),
 ];
 
 /// What stands in the documents for what a reader puts there, and what is put there here.
