@@ -2,10 +2,18 @@
 //!
 //! Closed: calls pass, failures are counted. Open: calls are refused. Half-open: one probe at a time passes; its result
 //! closes the circuit or opens it again. (Nygard, "Release It!"; Resilience4j's `CircuitBreaker`.)
+//!
+//! Nobody waits for somebody else's probe: while it runs, other calls are refused at once. They are asked to return when
+//! a dependency that works would have answered, which is after a tenth of [`BreakerPolicy::call_max`]. If the probe has
+//! taken longer than that, the dependency probably hangs: then they are asked to return when the probe counts as lost,
+//! because each earlier return would use up one of a message's receives.
 
 pub use domain::notice::CircuitState;
 use domain::time::{Span, Timestamp};
 use std::collections::VecDeque;
+
+/// The part of `call_max` within which a dependency that works answers a probe: one in this many.
+const ANSWERED_WITHIN: i64 = 10;
 
 /// The limits of a [`Breaker`].
 ///
@@ -58,7 +66,7 @@ pub struct Permit {
     generation: u64,
 }
 
-/// The circuit is open: the call must not be made.
+/// The circuit is open, or half-open with a probe in progress: the call must not be made.
 ///
 /// ```
 /// use consumer::breaker::Refused;
@@ -69,7 +77,8 @@ pub struct Permit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the circuit is open for another {} ms", .retry_after.as_ms())]
 pub struct Refused {
-    /// The time until the next probe may pass.
+    /// How long to wait before the next call: until the next probe may pass, or until the result of the current probe
+    /// is likely to be known. At most `open_for` or `call_max`.
     pub retry_after: Span,
 }
 
@@ -143,9 +152,12 @@ impl Breaker {
             self.change(State::HalfOpen { probing_since: None, successes: 0 });
         }
         if let State::HalfOpen { probing_since, .. } = &mut self.state {
-            let left = probing_since.map_or(Span::ZERO, |since| since.plus(self.policy.call_max).since(now));
-            if left > Span::ZERO && left <= self.policy.call_max {
-                return Err(Refused { retry_after: left });
+            let call_max = self.policy.call_max;
+            let left_of = |whole: Span| probing_since.map_or(Span::ZERO, |since| since.plus(whole).since(now));
+            let (left, answered_in) = (left_of(call_max), left_of(Span::from_ms(call_max.as_ms() / ANSWERED_WITHIN)));
+            if left > Span::ZERO && left <= call_max {
+                let retry_after = if answered_in > Span::ZERO { answered_in } else { left };
+                return Err(Refused { retry_after });
             }
             *probing_since = Some(now);
         }
@@ -276,13 +288,33 @@ mod tests {
         let permit = breaker.permit(at(0)).unwrap();
         breaker.record(permit, false, at(0));
         let probe = breaker.permit(at(30)).unwrap();
-        assert_eq!(breaker.permit(at(31)), Err(Refused { retry_after: Span::from_secs(29) }));
+        assert!(breaker.permit(at(31)).is_err());
         breaker.cancel(probe);
         let lost = breaker.permit(at(32)).unwrap();
         let next = breaker.permit(at(62)).expect("a probe without a result is lost after the longest call");
         breaker.record(next, true, at(63));
         breaker.record(lost, false, at(64));
         assert_eq!(breaker.state(at(64)), Closed);
+    }
+
+    #[test]
+    fn while_a_probe_runs_others_return_when_an_answer_is_likely_or_the_probe_is_lost() {
+        let mut breaker = Breaker::new(BreakerPolicy { failures_max: 1, ..BreakerPolicy::default() });
+        let permit = breaker.permit(at(0)).unwrap();
+        breaker.record(permit, false, at(0));
+        let probe = breaker.permit(at(30)).unwrap();
+        for (s, retry_after_s) in [(30, 3), (31, 2), (32, 1), (33, 27), (34, 26), (59, 1)] {
+            let refused = Refused { retry_after: Span::from_secs(retry_after_s) };
+            assert_eq!(breaker.permit(at(s)), Err(refused), "at {s} s");
+        }
+        breaker.record(probe, true, at(59));
+        assert!(breaker.permit(at(59)).is_ok(), "nobody waits longer than the probe takes");
+        let instant = BreakerPolicy { failures_max: 1, call_max: Span::from_ms(9), ..BreakerPolicy::default() };
+        let mut breaker = Breaker::new(instant);
+        let permit = breaker.permit(at(0)).unwrap();
+        breaker.record(permit, false, at(0));
+        let _probe = breaker.permit(at(30)).unwrap();
+        assert_eq!(breaker.permit(at(30)), Err(Refused { retry_after: Span::from_ms(9) }), "a tenth is no time");
     }
 
     #[test]

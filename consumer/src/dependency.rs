@@ -150,7 +150,8 @@ impl Dependency {
         lock(&self.shared.budget).withdraw(self.now())
     }
 
-    /// Calls the dependency, if its circuit is not open, within the time limit.
+    /// Calls the dependency, if its circuit lets the call pass, within the time limit. A refused call fails at once: it
+    /// waits neither for an open circuit nor for a probe in progress.
     ///
     /// Counts the request for the budget and the result for the circuit: transient and unknown failures and timeouts
     /// are failures of the dependency; a permanent failure is an answer, and so is work in progress elsewhere
@@ -280,8 +281,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use domain::time::Span;
-    use std::future::pending;
+    use std::future::{pending, poll_fn};
     use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+    use std::task::Poll;
 
     fn touchy(clock: &Arc<AtomicI64>) -> Dependency {
         let clock = clock.clone();
@@ -307,6 +309,28 @@ mod tests {
         assert_eq!(payments.state(), CircuitState::HalfOpen);
         assert!(payments.call(async { Ok::<(), Failure>(()) }).await.is_ok());
         assert_eq!(payments.state(), CircuitState::Closed);
+    }
+
+    #[tokio::test]
+    async fn while_a_probe_runs_other_calls_fail_at_once_and_say_when_to_return() {
+        let clock = Arc::new(AtomicI64::new(0));
+        let payments = touchy(&clock);
+        (0..2).for_each(|_| payments.begin().expect("closed").finish(false));
+        clock.store(30_000, SeqCst);
+        let probe = payments.begin().expect("half-open");
+        for (ms, retry_after_ms) in [(0, 5), (3, 2), (2, 45), (10, 35)] {
+            clock.fetch_add(ms, SeqCst);
+            let mut other = std::pin::pin!(payments.call(async { unreachable!("it is called") }));
+            // Polled once: it does not wait for the probe.
+            let polled = poll_fn(|context| Poll::Ready(other.as_mut().poll(context))).await;
+            let Poll::Ready(refused) = polled else { panic!("it waits") };
+            let refused: Failure = refused.map(|()| "called").expect_err("refused");
+            assert_eq!(refused.error_type, "consumer::CircuitOpen");
+            assert_eq!(refused.context.retry_after, Some(Span::from_ms(retry_after_ms)));
+            assert_eq!(refused.context.circuit.expect("the circuit").state, CircuitState::HalfOpen);
+        }
+        probe.finish(true);
+        assert!(payments.call(async { Ok::<(), Failure>(()) }).await.is_ok());
     }
 
     #[tokio::test]
