@@ -6,7 +6,7 @@
 //! | name | kind | labels | meaning |
 //! |---|---|---|---|
 //! | `consumer_messages_total` | counter | `consumer`, `outcome` | settled messages: `handled`, `retried`, `dead-lettered`, `unsettled`, `released` |
-//! | `consumer_dead_letters_total` | counter | `consumer`, `reason` | dead letters, by [`Reason`](crate::Reason) |
+//! | `consumer_dead_letters_total` | counter | `consumer`, `reason`, `severity` | dead letters, by [`Reason`](crate::Reason) and by the severity of their type's [`Strategy`](crate::strategy::Strategy) |
 //! | `consumer_handler_seconds` | histogram | `consumer` | how long a handler ran |
 //! | `consumer_concurrency_limit` | gauge | `consumer` | how many messages may be handled at once |
 //! | `dependency_requests` | gauge | `dependency` | requests of the budget's window, without retries |
@@ -27,6 +27,7 @@
 use crate::breaker::CircuitState;
 use crate::budget::BudgetUsage;
 use crate::decide::Reason;
+use domain::impact::Severity;
 use domain::time::Span;
 
 const MESSAGES: &str = "consumer_messages_total";
@@ -34,14 +35,22 @@ const DEAD_LETTERS: &str = "consumer_dead_letters_total";
 const HANDLER_SECONDS: &str = "consumer_handler_seconds";
 const CONCURRENCY: &str = "consumer_concurrency_limit";
 
-/// Counts a settled message by the name of its outcome, and a dead letter by its reason.
-pub(crate) fn settled(consumer: &str, outcome: &'static str, dead: Option<Reason>, concurrency: usize) {
+/// Counts a settled message by the name of its outcome.
+pub(crate) fn settled(consumer: &str, outcome: &'static str, concurrency: usize) {
     let consumer = consumer.to_owned();
     metrics::counter!(MESSAGES, "consumer" => consumer.clone(), "outcome" => outcome).increment(1);
-    if let Some(reason) = dead {
-        metrics::counter!(DEAD_LETTERS, "consumer" => consumer.clone(), "reason" => reason.name()).increment(1);
-    }
     metrics::gauge!(CONCURRENCY, "consumer" => consumer).set(concurrency as f64);
+}
+
+/// Counts a dead letter by its reason and severity.
+pub(crate) fn dead_lettered(consumer: &str, reason: Reason, severity: Severity) {
+    let severity = match severity {
+        Severity::Info => "info",
+        Severity::Warning => "warning",
+        Severity::Critical => "critical",
+    };
+    let labels = [("consumer", consumer.to_owned()), ("reason", reason.name().into()), ("severity", severity.into())];
+    metrics::counter!(DEAD_LETTERS, &labels).increment(1);
 }
 
 /// Records how long a handler ran.
@@ -135,7 +144,8 @@ mod tests {
     fn names_and_labels_are_those_of_the_table() {
         let noting = Noting::default();
         metrics::with_local_recorder(&noting, || {
-            settled("orders", "dead-lettered", Some(Reason::BudgetExhausted), 4);
+            settled("orders", "dead-lettered", 4);
+            dead_lettered("orders", Reason::BudgetExhausted, Severity::Critical);
             let usage = BudgetUsage { requests: 40, retries: 4, retries_left: 0 };
             dependency("payments", CircuitState::Open, &usage);
         });
@@ -143,8 +153,8 @@ mod tests {
             *noting.0.lock().unwrap(),
             [
                 "consumer_messages_total consumer=orders outcome=dead-lettered 1",
-                "consumer_dead_letters_total consumer=orders reason=budget_exhausted 1",
                 "consumer_concurrency_limit consumer=orders 4",
+                "consumer_dead_letters_total consumer=orders reason=budget_exhausted severity=critical 1",
                 "dependency_requests dependency=payments 40",
                 "dependency_retry_share dependency=payments 0.1",
                 "dependency_budget_left dependency=payments 0",

@@ -18,6 +18,7 @@ use crate::stamp::{Stamping, stamped};
 use crate::stop::Stop;
 use crate::strategy::Strategy;
 use domain::id::QueueArn;
+use domain::impact::Severity;
 use domain::message::Content;
 use domain::reading::{self, Class, Classification};
 use domain::replay::Receipt;
@@ -128,11 +129,20 @@ impl Settler {
         let copy = |reason| {
             let message_type = message_type.map(String::from);
             let (category, classified_by) = (Some(found.category), Some(found.reason.clone()));
-            let (failure, history) = (&failure, &history);
-            stamped(
-                config,
-                &Stamping { case, failure, message_type, failed_at, attempt, category, classified_by, history, reason },
-            )
+            let (failure, history, severity) = (&failure, &history, strategy.severity);
+            let stamping = Stamping {
+                case,
+                failure,
+                message_type,
+                severity,
+                failed_at,
+                attempt,
+                category,
+                classified_by,
+                history,
+                reason,
+            };
+            stamped(config, &stamping)
         };
         let outcome = match (decision, dlq) {
             (Decision::DeadLetter(reason), Some(dlq)) => match copy(reason) {
@@ -146,7 +156,7 @@ impl Settler {
             (Decision::Retry(after), _) => self.retry(case, after, failure, history.pop()).await,
             (Decision::DeadLetter(_), None) => Outcome::Unsettled { failure },
         };
-        self.report(case, facts.class, &outcome);
+        self.report(case, facts.class, strategy.severity, &outcome);
     }
 
     /// Sets the class by the office's own reader: a rule of the policy decides before the handler, the handler before
@@ -176,28 +186,26 @@ impl Settler {
         self.load.budget.as_ref().is_none_or(|budget| locked(budget).withdraw((self.config.now)()))
     }
 
-    fn report(&self, case: &Case, class: Class, outcome: &Outcome) {
+    fn report(&self, case: &Case, class: Class, severity: Severity, outcome: &Outcome) {
         tracing::info!(
             queue = %self.config.queue,
             message_id = %case.received.message_id,
             receive_count = case.receive_count(),
             ?class,
+            ?severity,
             outcome = outcome.name(),
             "message failed"
         );
+        #[cfg(feature = "metrics")]
+        if let Outcome::DeadLettered { reason, .. } = outcome {
+            crate::measure::dead_lettered(&self.config.consumer, *reason, severity);
+        }
         self.tell(case, outcome);
     }
 
     fn tell(&self, case: &Case, outcome: &Outcome) {
         #[cfg(feature = "metrics")]
-        {
-            let dead = match outcome {
-                Outcome::DeadLettered { reason, .. } => Some(*reason),
-                _ => None,
-            };
-            let concurrency = self.load.concurrency(&self.config);
-            crate::measure::settled(&self.config.consumer, outcome.name(), dead, concurrency);
-        }
+        crate::measure::settled(&self.config.consumer, outcome.name(), self.load.concurrency(&self.config));
         (self.config.on_outcome)(&case.received, outcome);
     }
 

@@ -12,6 +12,7 @@ use crate::config::ConsumerConfig;
 use crate::decide::Reason;
 use crate::failure::Failure;
 use context::CONTEXT_BYTES_MAX;
+use domain::impact::{Impact, Severity};
 use domain::limits::{ATTRIBUTES_MAX, MESSAGE_BYTES_MAX, STAMP_BYTES_MAX};
 use domain::marker::FAILURE_ATTRIBUTE;
 use domain::message::{Attribute, Content};
@@ -36,6 +37,8 @@ pub(crate) struct Stamping<'a> {
     pub case: &'a Case,
     pub failure: &'a Failure,
     pub message_type: Option<String>,
+    /// The severity of the type's strategy.
+    pub severity: Severity,
     pub failed_at: Timestamp,
     /// How long the handler ran.
     pub attempt: Span,
@@ -137,6 +140,8 @@ fn context(config: &ConsumerConfig, stamping: &Stamping<'_>) -> StampContext {
     let received = &case.received;
     let message_type = stamping.message_type.as_deref();
     let ruled = config.policy.message_type_rule(message_type).is_some();
+    let read = if ruled { case.impact(config) } else { Impact::default() };
+    let impact = Impact { severity: stamping.severity, ..read };
     StampContext {
         reason: Some(stamping.reason),
         category: stamping.category,
@@ -148,7 +153,7 @@ fn context(config: &ConsumerConfig, stamping: &Stamping<'_>) -> StampContext {
         total: received.system.first_received_at.map(|first| stamping.failed_at.since(first)),
         instance: config.instance.clone(),
         circuit: failure.context.circuit.clone(),
-        impact: ruled.then(|| case.impact(config)),
+        impact: (ruled || impact != Impact::default()).then_some(impact),
         idempotency_key: (config.idempotency_key)(&received.content),
         idempotent: (config.idempotent)(message_type),
         trace: trace(received),

@@ -1,10 +1,16 @@
-//! What to do with failed messages of one type: attempts, waits, time to live, and which dead-letter queue.
+//! What to do with failed messages of one type: attempts, waits, time to live, severity, what an open circuit means, and
+//! which dead-letter queue.
 
 use crate::backoff::{Backoff, between};
 use domain::id::QueueArn;
+use domain::impact::Severity;
 use domain::limits::VISIBILITY_S_MAX;
+pub use domain::policy::Overload;
 use domain::policy::{DlqKind, Policy, StrategyRule};
 use domain::time::Span;
+
+#[cfg(test)]
+mod tests;
 
 /// The waits of [`Wait::stages`]: a glitch is over in seconds, a deployment in minutes, an outage in hours.
 const STAGES_S: [i64; 7] = [10, 60, 300, 900, 3_600, 4 * 3_600, 12 * 3_600];
@@ -92,21 +98,6 @@ impl Wait {
     }
 }
 
-/// What happens to a message while a dependency cannot take it.
-///
-/// ```
-/// use consumer::strategy::{Overload, Strategy};
-///
-/// assert_eq!(Strategy::default().circuit_open, Overload::Wait);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overload {
-    /// It waits in its queue until the next probe at least, as far as the queue allows.
-    Wait,
-    /// It is dead-lettered as transient, so that the office may send it back by rule.
-    DeadLetter,
-}
-
 /// What to do with failed messages of one type.
 ///
 /// ```
@@ -126,6 +117,9 @@ pub struct Strategy {
     /// How long after its first send a message may still be handled. An older one is dead-lettered unhandled. Default:
     /// `None`, no limit.
     pub ttl: Option<Span>,
+    /// How badly a dead letter of this type affects a customer: on its stamp and in the metrics. Default: warning, as in
+    /// the office.
+    pub severity: Severity,
     /// While a dependency's circuit is open. Default: wait.
     pub circuit_open: Overload,
     /// When a retry budget is exhausted. Default: dead-letter, because more retries would feed the outage.
@@ -141,6 +135,7 @@ impl Default for Strategy {
             attempts_max: None,
             wait: Wait::Backoff(Backoff::new(Span::from_secs(1), Span::from_mins(5))),
             ttl: None,
+            severity: Severity::default(),
             circuit_open: Overload::Wait,
             budget_exhausted: Overload::DeadLetter,
             dlq: None,
@@ -233,31 +228,49 @@ impl Strategy {
         let unknown = |kind| UnknownDlq { message_type: rule.message_type.clone(), kind };
         let find = |kind| dlqs.find(kind).cloned().ok_or_else(|| unknown(kind));
         let dlq = rule.dlq.map(find).transpose()?.or_else(|| self.dlq.clone());
-        let (attempts_max, ttl) = (rule.attempts_max.or(self.attempts_max), rule.ttl_ms.or(self.ttl));
-        Ok(Self { attempts_max, wait, ttl, dlq, ..self.clone() })
+        Ok(Self {
+            attempts_max: rule.attempts_max.or(self.attempts_max),
+            wait,
+            ttl: rule.ttl_ms.or(self.ttl),
+            severity: self.severity,
+            circuit_open: rule.circuit_open.unwrap_or(self.circuit_open),
+            budget_exhausted: rule.budget_exhausted.unwrap_or(self.budget_exhausted),
+            dlq,
+        })
     }
 }
 
 impl Strategies {
-    /// Returns the strategies of the office's policy file. What a rule leaves open follows `default`.
+    /// Returns the strategies of the office's policy file: what its `strategies` say of each type, with the severity
+    /// that its `message_types` say. What both leave open follows `default`.
     ///
     /// ```
-    /// # use consumer::strategy::{Dlqs, Strategies, Strategy};
-    /// # use domain::policy::Policy;
-    /// let policy = Policy::parse(r#"{ "strategies": [{ "message_type": "order.refund", "attempts_max": 9 }] }"#).unwrap();
-    /// let strategies = Strategies::of_policy(&policy, &Strategy::default(), &Dlqs::default()).unwrap();
-    /// assert_eq!(strategies.select(Some("order.refund")).attempts_max, Some(9));
+    /// # use consumer::strategy::{Dlqs, Overload, Strategies, Strategy};
+    /// # use domain::{impact::Severity, policy::Policy};
+    /// let policy = Policy::parse(
+    ///     r#"{ "strategies": [{ "message_type": "order.refund", "attempts_max": 9, "circuit_open": "dead_letter" }],
+    ///          "message_types": [{ "message_type": "order.refund", "severity": "critical" }] }"#,
+    /// );
+    /// let strategies = Strategies::of_policy(&policy.unwrap(), &Strategy::default(), &Dlqs::default()).unwrap();
+    /// let refund = strategies.select(Some("order.refund"));
+    /// assert_eq!((refund.attempts_max, refund.severity), (Some(9), Severity::Critical));
+    /// assert_eq!(refund.circuit_open, Overload::DeadLetter);
     /// assert_eq!(strategies.select(None), &Strategy::default());
     /// ```
     pub fn of_policy(policy: &Policy, default: &Strategy, dlqs: &Dlqs) -> Result<Self, UnknownDlq> {
-        let mut strategies = Self::new(default.clone());
-        for rule in &policy.strategies {
-            let strategy = default.ruled_by(rule, dlqs)?;
-            if rule.message_type == "*" {
-                // The first match wins, so nothing after it counts.
-                return Ok(Self { default: strategy, ..strategies });
+        let strategy_of = |message_type: Option<&str>| {
+            let rule = policy.strategy_rule(message_type);
+            let ruled = rule.map_or_else(|| Ok(default.clone()), |rule| default.ruled_by(rule, dlqs))?;
+            let severity = policy.message_type_rule(message_type).and_then(|rule| rule.severity);
+            Ok(Strategy { severity: severity.unwrap_or(default.severity), ..ruled })
+        };
+        let mut strategies = Self::new(strategy_of(None)?);
+        let ruled = policy.strategies.iter().map(|rule| &rule.message_type);
+        let read = policy.message_types.iter().map(|rule| &rule.message_type);
+        for name in ruled.chain(read).filter(|name| *name != "*") {
+            if strategies.by_type.iter().all(|(known, _)| known != name) {
+                strategies = strategies.with(name.clone(), strategy_of(Some(name))?);
             }
-            strategies = strategies.with(rule.message_type.clone(), strategy);
         }
         Ok(strategies)
     }
@@ -295,69 +308,5 @@ impl Strategies {
     pub fn select(&self, message_type: Option<&str>) -> &Strategy {
         let named = self.by_type.iter().find(|(name, _)| Some(name.as_str()) == message_type);
         named.map_or(&self.default, |(_, strategy)| strategy)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::backoff::Jitter;
-
-    #[test]
-    fn stages_pass_the_queues_own_timeout_but_not_for_replayed_messages() {
-        let left = Span::from_secs(20);
-        let check = |wait: &Wait, held_s, replayed, expected_s| {
-            assert_eq!(wait.limit(left, Span::from_secs(held_s), replayed), Span::from_secs(expected_s));
-        };
-        let backoff = Strategy::default().wait;
-        check(&Wait::stages(), 10, false, 43_190);
-        check(&Wait::stages(), 10, true, 20);
-        check(&Wait::stages(), 50_000, false, 0);
-        check(&backoff, 10, false, 20);
-    }
-
-    #[test]
-    fn each_receive_has_its_stage() {
-        let waits: Vec<i64> = (0..=9).map(|n| Wait::stages().after(n, 0).as_ms() / 1000).collect();
-        assert_eq!(waits, [10, 10, 60, 300, 900, 3_600, 14_400, 43_200, 43_200, 43_200]);
-        assert_eq!(Wait::stages().after(3, u64::MAX), Span::from_secs(330));
-        assert_eq!(Wait::Stages(vec![Span::from_secs(-5)]).after(1, 7), Span::ZERO);
-    }
-
-    #[test]
-    fn the_first_strategy_of_a_type_wins() {
-        let strategy = |attempts| Strategy { attempts_max: Some(attempts), ..Strategy::default() };
-        let strategies =
-            Strategies::new(strategy(9)).with("a", strategy(1)).with("b", strategy(2)).with("a", strategy(3));
-        let check = |message_type, expected| assert_eq!(strategies.select(message_type), &strategy(expected));
-        check(Some("a"), 1);
-        check(Some("b"), 2);
-        check(Some("A"), 9);
-        check(Some(""), 9);
-        check(None, 9);
-    }
-
-    #[test]
-    fn a_policy_file_makes_the_strategies() {
-        let policy = r#"{ "strategies": [
-            { "message_type": "refund", "attempts_max": 9, "stages_ms": [1000, 2000], "dlq": "critical" },
-            { "message_type": "mail", "jitter": "equal", "backoff_ms": 500, "ttl_ms": 60000, "dlq": "retry" },
-            { "message_type": "*", "backoff_ms_max": 9000, "dlq": "investigation" },
-            { "message_type": "never", "attempts_max": 1 }
-        ] }"#;
-        let policy = Policy::parse(policy).expect("a policy");
-        let arn = |name: &str| Some(QueueArn::from(name));
-        let dlqs = Dlqs { critical: arn("c"), retry: arn("r"), investigation: arn("i") };
-        let strategies = Strategies::of_policy(&policy, &Strategy::default(), &dlqs).expect("known queues");
-        let check = |message_type, attempts_max, wait: Wait, ttl: Option<i64>, dlq: &str| {
-            let (ttl, dlq) = (ttl.map(Span::from_secs), arn(dlq));
-            let expected = Strategy { attempts_max, wait, ttl, dlq, ..Strategy::default() };
-            assert_eq!(strategies.select(message_type), &expected, "{message_type:?}");
-        };
-        let backoff = |base_ms, cap_s| Backoff::new(Span::from_ms(base_ms), Span::from_secs(cap_s));
-        check(Some("refund"), Some(9), Wait::Stages([1, 2].map(Span::from_secs).to_vec()), None, "c");
-        check(Some("mail"), None, Wait::Backoff(backoff(500, 300).with_jitter(Jitter::Equal)), Some(60), "r");
-        check(Some("never"), None, Wait::Backoff(backoff(1_000, 9)), None, "i");
-        check(None, None, Wait::Backoff(backoff(1_000, 9)), None, "i");
     }
 }

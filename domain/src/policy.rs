@@ -15,7 +15,7 @@ pub use change::{PolicyChange, changes, warnings};
 pub use links::LinkPolicy;
 pub use rates::{Rate, Rates};
 pub use sign_in::{Revoked, SignInPolicy};
-pub use strategy::{DlqKind, Jitter, StrategyRule};
+pub use strategy::{DlqKind, Jitter, Overload, StrategyRule};
 pub use version::PolicyVersion;
 
 use crate::discard::Closed;
@@ -129,6 +129,11 @@ impl Policy {
         self.message_types
             .iter()
             .find(|rule| rule.message_type == "*" || Some(rule.message_type.as_str()) == message_type)
+    }
+
+    /// Returns the strategy for a message type: the first rule that names the type or is `*`.
+    pub fn strategy_rule(&self, message_type: Option<&str>) -> Option<&StrategyRule> {
+        self.strategies.iter().find(|rule| rule.message_type == "*" || Some(rule.message_type.as_str()) == message_type)
     }
 
     /// Whether messages of a type may be handled twice; `None` if the consumers' own word counts.

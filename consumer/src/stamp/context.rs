@@ -57,7 +57,7 @@ pub struct StampContext {
     /// The dependency that failed, with its circuit and budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circuit: Option<CircuitNote>,
-    /// Money, customer, deadline and severity, if a policy says where they are.
+    /// Money, customer and deadline, if a policy says where they are, and the severity of the type's strategy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impact: Option<Impact>,
     /// The message's idempotency key.

@@ -74,6 +74,7 @@ fn copy(case: &Case, failure: &Failure, history: &[Attempt]) -> Option<Content> 
         case,
         failure,
         message_type: Some("order.placed".into()),
+        severity: Severity::Critical,
         failed_at: Timestamp::from_ms(9_000),
         attempt: Span::from_ms(40),
         category: Some(Category::Timeout),
@@ -119,10 +120,9 @@ fn the_copy_is_the_message_plus_its_stamp() {
     assert_eq!((context.attempt, context.total), (Some(Span::from_ms(40)), Some(Span::from_secs(7))));
     assert_eq!(context.instance, config().instance);
     assert_eq!(context.circuit.map(|circuit| circuit.state), Some(CircuitState::Open));
-    assert_eq!(
-        context.impact.and_then(|impact| impact.money).map(|money| money.amount.to_string()),
-        Some("12.50".into())
-    );
+    let impact = context.impact.expect("a policy says where it is");
+    assert_eq!(impact.money.map(|money| money.amount.to_string()), Some("12.50".into()));
+    assert_eq!(impact.severity, Severity::Critical, "the strategy's");
     assert_eq!((context.idempotency_key.as_deref(), context.idempotent), (Some("order-7"), true));
     assert_eq!(context.trace.as_deref(), Some("Root=1-2"));
     copy.attributes.remove(FAILURE_ATTRIBUTE);

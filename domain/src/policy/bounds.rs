@@ -274,4 +274,22 @@ mod tests {
         }
         assert!(matches!(Policy::parse(r#"{"replay":{"pace_per_s":1e9}}"#), Err(PolicyError::Unreadable(_))));
     }
+
+    #[test]
+    fn a_strategy_that_cannot_be_read_is_named_with_what_was_expected() {
+        for (rule, expected) in [
+            (r#"{"circuit_open":"open"}"#, "unknown variant `open`, expected `wait` or `dead_letter`"),
+            (r#"{"budget_exhausted":"retry"}"#, "unknown variant `retry`, expected `wait` or `dead_letter`"),
+            (r#"{"dlq":"urgent"}"#, "unknown variant `urgent`, expected one of `critical`, `retry`, `investigation`"),
+            (r#"{"circut_open":"wait"}"#, "unknown field `circut_open`"),
+            // It stands in `message_types`, so that it is said once.
+            (r#"{"severity":"critical"}"#, "unknown field `severity`"),
+        ] {
+            let value = serde_json::from_str(&format!(r#"{{"strategies":[{{}},{rule}]}}"#)).expect(rule);
+            let error = Policy::from_value(&value).expect_err(rule);
+            assert_eq!(error.to_string(), "strategies[1] cannot be read");
+            let cause = core::error::Error::source(&error).expect("a cause").to_string();
+            assert!(cause.starts_with(expected), "{cause}");
+        }
+    }
 }

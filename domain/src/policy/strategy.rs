@@ -42,7 +42,19 @@ pub enum DlqKind {
     Investigation,
 }
 
-/// The strategy for failed messages of one type. What is absent follows the consumer's own settings.
+/// What happens to a message while a dependency cannot take it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Overload {
+    /// It waits in its queue until the next probe at least, as far as the queue allows.
+    Wait,
+    /// It is dead-lettered as transient, so that the office may send it back by rule.
+    DeadLetter,
+}
+
+/// The strategy for failed messages of one type. What is absent follows the consumer's own settings. How severe a dead
+/// letter of the type is stands in `message_types`, for consumers and the office alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -61,6 +73,10 @@ pub struct StrategyRule {
     pub stages_ms: Vec<Span>,
     /// How long after its first send a message may still be handled, milliseconds, up to 14 days.
     pub ttl_ms: Option<Span>,
+    /// While the circuit of a dependency is open: wait, or dead-letter with the circuit's state in the stamp.
+    pub circuit_open: Option<Overload>,
+    /// When a retry budget is exhausted.
+    pub budget_exhausted: Option<Overload>,
     /// The dead-letter queue; the one of the queue's redrive policy if absent.
     pub dlq: Option<DlqKind>,
 }

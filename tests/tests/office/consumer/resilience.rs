@@ -7,8 +7,9 @@ use consumer::breaker::{BreakerPolicy, CircuitState};
 use consumer::budget::BudgetPolicy;
 use consumer::concurrency::AimdPolicy;
 use consumer::dependency::Dependency;
-use consumer::strategy::{Overload, Strategies, Strategy, Wait};
+use consumer::strategy::{Dlqs, Overload, Strategies, Strategy, Wait};
 use consumer::{Class, Failure, Handler, Instance, Outcome, Reason, StampContext};
+use domain::impact::Severity;
 use domain::marker::FAILURE_ATTRIBUTE;
 use domain::message::Content;
 use domain::policy::{ClassRule, MessageTypeRule, Policy};
@@ -238,6 +239,34 @@ async fn an_open_circuit_may_dead_letter_with_its_state() {
     let circuit = context(&dead[0]).circuit.unwrap();
     assert_eq!((circuit.dependency.as_str(), circuit.state), ("payments", CircuitState::Open));
     assert_eq!(stamp(&dead[0]).class, Some(Class::Transient));
+}
+
+#[tokio::test]
+async fn the_policy_file_says_per_type_what_an_open_circuit_means_and_how_severe_a_dead_letter_is() {
+    let world = World::new(5).await;
+    let payments = touchy();
+    payments.begin().unwrap().finish(false);
+    world.send(content("quote")).await;
+    world.send(content("refund")).await;
+    let policy = r#"{
+        "strategies": [{ "message_type": "quote", "circuit_open": "dead_letter" }, { "message_type": "refund" }],
+        "message_types": [{ "message_type": "quote", "severity": "critical" }]
+    }"#;
+    let policy = Policy::parse(policy).unwrap();
+    let mut running = world.run_on(world.queue.clone(), Calling(payments), |config| {
+        config.message_type = |content| Some(content.body.clone());
+        config.strategies = Strategies::of_policy(&policy, &Strategy::default(), &Dlqs::default()).unwrap();
+        config.policy = Arc::new(policy);
+    });
+    let mut outcomes = [running.next().await, running.next().await];
+    running.shut_down().await;
+    outcomes.sort_by(|one, other| one.0.cmp(&other.0));
+    assert_eq!(reason(&outcomes[0].1), Some(Reason::CircuitOpen), "{outcomes:?}");
+    assert!(matches!(outcomes[1].1, Outcome::Retried { .. }), "{outcomes:?}");
+    let dead = world.dead().await;
+    assert_eq!((dead.len(), dead[0].content.body.as_str()), (1, "quote"));
+    assert_eq!(context(&dead[0]).circuit.map(|circuit| circuit.state), Some(CircuitState::Open));
+    assert_eq!(context(&dead[0]).impact.map(|impact| impact.severity), Some(Severity::Critical));
 }
 
 #[tokio::test]
