@@ -9,7 +9,9 @@ use crate::paths::Paths;
 use crate::publishable::{Publishable, publishable};
 use crate::{ci, native, run, say, tools};
 use serde_json::Value;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The largest package that the registry of Rust's crates takes, bytes.
 const PACKAGE_BYTES_MAX: u64 = 10 * 1024 * 1024;
@@ -19,9 +21,10 @@ const WITH_EXAMPLES: &str = "dlo-consumer";
 pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     let since = since(args)?;
     let crates = publishable(paths)?;
+    let published = Published::begin(paths)?;
     let mut cargo = native::plain(paths, "publish");
     // A change that is being written is checked too.
-    cargo.args(["--dry-run", "--allow-dirty"]);
+    cargo.args(["--dry-run", "--allow-dirty"]).env("CARGO_TARGET_DIR", &published.target);
     for one in &crates {
         cargo.args(["--package", &one.name]);
     }
@@ -32,7 +35,7 @@ pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
         say::phase(&format!("comparing the public items with {since}"), || compare(paths, &crates, since))?;
     }
     for Publishable { name, version, .. } in &crates {
-        let (folder, file) = (paths.target.join("package"), format!("{name}-{version}.crate"));
+        let (folder, file) = (published.target.join("package"), format!("{name}-{version}.crate"));
         // Where a dry run leaves the package depends on cargo's version.
         let [temporary, file] = [folder.join("tmp-crate").join(&file), folder.join(&file)];
         let file = if temporary.is_file() { temporary } else { file };
@@ -42,7 +45,36 @@ pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
         }
         say::note(&format!("{name} {version}: {}", say::kilobytes(bytes)));
     }
+    published.end()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A target folder that no earlier run had.
+///
+/// Cargo keeps the sources of a packaged crate by its version and the folder of its package, and takes what it compiled
+/// from them for current. In the same folder, a second run would check a changed crate against what the others were in
+/// the first.
+struct Published {
+    all: PathBuf,
+    target: PathBuf,
+}
+
+impl Published {
+    fn begin(paths: &Paths) -> Outcome<Self> {
+        let all = paths.target.join("publish");
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let published = Self { target: all.join(now.as_nanos().to_string()), all };
+        published.remove()?;
+        Ok(published)
+    }
+
+    fn end(self) -> Outcome<()> {
+        self.remove()
+    }
+
+    fn remove(&self) -> Outcome<()> {
+        if self.all.is_dir() { at("remove", &self.all, std::fs::remove_dir_all(&self.all)) } else { Ok(()) }
+    }
 }
 
 fn since(args: &[String]) -> Outcome<Option<&str>> {
@@ -101,6 +133,20 @@ mod tests {
         assert_eq!(without_examples(json).expect("json"), ["  a.rs: 2 of 3"]);
         assert!(without_examples("{}").is_err(), "a count of nothing proves nothing");
         assert!(without_examples("nothing").is_err());
+    }
+
+    #[test]
+    fn each_run_has_a_folder_of_its_own_and_leaves_none() {
+        let folder = std::env::temp_dir().join(format!("dlo-publish-{}", std::process::id()));
+        let paths = Paths { root: folder.clone(), target: folder.clone(), tools: folder.clone() };
+        let first = Published::begin(&paths).expect("a folder");
+        std::fs::create_dir_all(&first.target).expect("created");
+        let second = Published::begin(&paths).expect("another");
+        assert!(first.target != second.target && !first.target.exists(), "a run that failed leaves nothing either");
+        std::fs::create_dir_all(&second.target).expect("created");
+        second.end().expect("removed");
+        assert!(!folder.join("publish").exists());
+        std::fs::remove_dir_all(&folder).expect("removed");
     }
 
     #[test]
