@@ -13,6 +13,7 @@ mod grams;
 mod names;
 mod network;
 mod order;
+mod parts;
 mod tables;
 mod weights;
 
@@ -198,24 +199,40 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     let of_broker = error_type.ends_with("ProtocolError") || error_type.contains("kafka.common.errors");
     let kafka = || is_kafka.then(|| by_kafka(message, lower, of_broker)).flatten();
     kafka()
-        .or_else(|| codes::find(error_type, message, lower).map(|found| or_wording(found, lower)))
-        .or_else(|| by_wording(lower))
-        .or_else(|| by_names(message, lower))
-        .or_else(|| conditions::find(lower))
+        .or_else(|| by_code(error_type, message, lower).map(|found| or_wording(found, lower)))
+        .or_else(|| by_words(message, lower))
         .map(|found| order::ruled(found, error_type, lower))
+        .or_else(|| parts::missing(lower))
         .or_else(|| {
             let named = || names::find(error_type).filter(|_| typed.is_none());
             let kind =
                 catalogue::by_type(error_type).map(|meaning| by_meaning(meaning, error_type, 80)).or_else(named)?;
             // What a rule was broken for is a sentence; that something was unavailable is a name.
-            let doubted = order::is_doubted(&kind, error_type).then(|| by_grammar(message, lower)).flatten();
-            Some(doubted.filter(|sentence| sentence.class == Class::Permanent).unwrap_or(kind))
+            // What was not found may not be there yet.
+            let later = kind.category == Category::MissingReference && lower.contains(" yet");
+            let doubted = later || order::is_doubted(&kind, error_type);
+            let sentence = doubted.then(|| by_grammar(message, lower)).flatten();
+            Some(sentence.filter(|sentence| ![kind.class, Class::Unknown].contains(&sentence.class)).unwrap_or(kind))
         })
         .or_else(|| by_grammar(message, lower))
         .or_else(|| by_atom(message))
         .or_else(|| names::of_part(error_type))
         .or_else(|| typed.map(|meaning| by_meaning(meaning, error_type, 30)))
         .or_else(|| by_names(error_type, ""))
+}
+
+/// Tries the codes in a message. The name of a setting may look like one: `request_timeout too short`.
+fn by_code(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
+    let found = codes::find(error_type, message, lower)?;
+    parts::said(found, message, |rest| codes::find(error_type, rest, &rest.to_lowercase()))
+}
+
+/// Tries the words of a message.
+fn by_words(message: &str, lower: &str) -> Option<Classification> {
+    let find = |message: &str, lower: &str| {
+        by_wording(lower).or_else(|| by_names(message, lower)).or_else(|| conditions::find(lower))
+    };
+    parts::said(find(message, lower)?, message, |rest| find(rest, &rest.to_lowercase()))
 }
 
 /// Tries the wordings on the words inside names, if splitting the names yields anything new.
@@ -234,11 +251,9 @@ fn by_grammar(message: &str, lower: &str) -> Option<Classification> {
 
 /// What a message says of a mistake, whatever type its author gave it.
 fn mistake_in(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
-    let found = codes::find(error_type, message, lower)
-        .or_else(|| by_wording(lower))
-        .or_else(|| by_names(message, lower))
-        .or_else(|| conditions::find(lower));
-    found.or_else(|| by_grammar(message, lower)).filter(|found| found.class == Class::Permanent)
+    let found = codes::find(error_type, message, lower).or_else(|| by_words(message, lower));
+    let found = found.or_else(|| parts::missing(lower)).or_else(|| by_grammar(message, lower));
+    found.filter(|found| found.class == Class::Permanent)
 }
 
 /// The reason in an answer of Erlang or Elixir: `{:error, :not_authenticated}`.
@@ -247,10 +262,11 @@ fn by_atom(message: &str) -> Option<Classification> {
     names::find(reason)
 }
 
-/// A conflict between two writers is worth a retry; a conflict with existing data is not. The wording decides.
+/// A conflict between two writers is worth a retry; a conflict with existing data is not. The wording decides, as it does
+/// where a code says only that something is unknown.
 fn or_wording(found: Classification, lower: &str) -> Classification {
-    let open = found.class == Class::Unknown && found.category == Category::Conflict;
-    let worded = open.then(|| by_wording(lower)).flatten();
+    let open = found.class == Class::Unknown && matches!(found.category, Category::Conflict | Category::Unknown);
+    let worded = open.then(|| by_wording(lower).or_else(|| conditions::find(lower))).flatten();
     worded.filter(|worded| worded.class != Class::Unknown).unwrap_or(found)
 }
 
@@ -329,17 +345,8 @@ fn by_wording(lower: &str) -> Option<Classification> {
         .or_else(|| in_groups(wording::CERTIFICATES, &wording::CERTIFICATE_SLOTS, 85))
         .or_else(|| tenant_gone(lower))
         .or_else(|| conditions::broken_link(lower))
-        .or_else(|| states_timeout(lower))
+        .or_else(|| parts::states_timeout(lower))
         .or_else(|| in_groups(wording::WORDS, &wording::WORD_SLOTS, 65))
-}
-
-/// A rule for the length of a timeout: `electionTimeout is too low`, `timeout must be positive`.
-fn states_timeout(lower: &str) -> Option<Classification> {
-    const RULES: [&str; 9] =
-        ["must ", "should be", "cannot be", "can't be", "is too ", "is not a", "is invalid", "may not", "has to be"];
-    let after = lower[lower.find("timeout")? + "timeout".len()..].trim_start_matches([' ', '\'', '"', '`', ')']);
-    let rule = RULES.iter().find(|rule| after.starts_with(**rule))?;
-    Some(finding(Class::Permanent, Category::Configuration, 65, format!("wording: \"timeout {rule}\"")))
 }
 
 /// A refused connection, and the reason that a broker gives for it (MQTT: "Connection refused: Not authorized").

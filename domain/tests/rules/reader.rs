@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The files of errors with their class, whose titles are checked too.
-pub const CLASSES: [&str; 16] = [
+pub const CLASSES: [&str; 18] = [
     "classes.txt",
     "fresh_classes.txt",
     "second_classes.txt",
@@ -31,6 +31,8 @@ pub const CLASSES: [&str; 16] = [
     "twelfth_classes.txt",
     "thirteenth_classes.txt",
     "fourteenth_classes.txt",
+    "fifteenth_classes.txt",
+    "parts_classes.txt",
     "held_out_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.
@@ -224,6 +226,8 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("pairs", pairs("thirteenth_pairs.txt")),
         ("classes", classes("fourteenth_classes.txt")),
         ("pairs", pairs("fourteenth_pairs.txt")),
+        ("classes", classes("parts_classes.txt")),
+        ("classes", classes("fifteenth_classes.txt")),
     ];
     let mut text = String::new();
     let mut scores = String::new();

@@ -35,6 +35,13 @@ pub fn is_written(word: &str) -> bool {
     WRITTEN.contains(&word)
 }
 
+/// `the sentinels are offline`: servers that are away, and nothing else.
+pub fn down(lower: &str) -> Option<Classification> {
+    const AWAY: &[&str] = &["down", "offline", "unreachable", "unresponsive", "overloaded"];
+    let pair = pair(&words(lower), SERVERS, AWAY, 3)?;
+    Some(found(Class::Transient, Category::DependencyUnavailable, &pair))
+}
+
 /// `invalid connection`, `bad socket`: an adjective that elsewhere is about a value, here about what connects.
 pub fn broken_link(lower: &str) -> Option<Classification> {
     const BROKEN: &[&str] = &["invalid", "bad", "broken", "dead", "stale"];
@@ -45,7 +52,10 @@ pub fn broken_link(lower: &str) -> Option<Classification> {
         Some([link, *lost])
     });
     let none = || {
-        let at = words.windows(3).position(|three| three[0] == "no" && is_thing(three[1]) && three[2] == "found")?;
+        // `no producer found for request type`: nobody registered one.
+        let missing = |at: usize| SLOTS.contains(&words[at + 1]) && words.get(at + 3) == Some(&"for");
+        let found = |three: &[&str]| three[0] == "no" && is_thing(three[1]) && three[2] == "found";
+        let at = words.windows(3).position(found).filter(|at| !missing(*at))?;
         Some([words[at], words[at + 1]])
     };
     if let Some(pair) = state.or_else(none) {
@@ -212,9 +222,15 @@ fn led_elsewhere(words: &[&str]) -> Option<Classification> {
         .map(say)
 }
 
+/// What a program can do at all, now or in a later version.
+const BY_DESIGN: &[&str] =
+    &["supported", "support", "supports", "implemented", "implement", "seek", "sponsored", "used"];
+
 /// `cannot currently process`, `still loading`.
 fn not_yet(words: &[&str]) -> Option<Classification> {
-    let pair = pair(words, &["cannot", "not", "can't"], &["currently"], 1)
+    // `not currently supported` is about a version, `cannot currently seek` about what a program can do at all.
+    let current = pair(words, &["cannot", "not", "can't"], &["currently"], 1).filter(|_| !holds(words, BY_DESIGN));
+    let pair = current
         .or_else(|| pair(words, &["still"], &["loading", "starting", "initializing", "recovering", "warming"], 1))
         .or_else(|| pair(words, &["not"], &["yet"], 3).filter(|_| holds(words, UP)))?;
     Some(found(Class::Transient, Category::DependencyUnavailable, &pair))

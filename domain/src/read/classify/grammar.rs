@@ -43,8 +43,11 @@ pub fn ruled(lower: &str) -> Option<Classification> {
             _ => false,
         })
     };
+    // `call open() before flush()`: how a part of the program is used.
+    let called = || words.windows(4).find(|four| four[0] == "call" && four[1..].contains(&"before"));
+    let called = called().map(|four| &four[..2]);
     let unknown = || words.get(..2).filter(|two| UNKNOWN.contains(&two[0]) && conditions::is_written(two[1]));
-    let said_words = modal().or_else(unknown).filter(|_| !is_about_again(&words))?;
+    let said_words = modal().or_else(unknown).or(called).filter(|_| !is_about_again(&words))?;
     said(Class::Permanent, Category::Configuration, said_words)
 }
 
@@ -66,8 +69,16 @@ pub fn somebody_else(lower: &str) -> Option<Classification> {
     others(&conditions::words(lower))
 }
 
-/// `another process is using it`.
+/// `another process is using it`, `it is already running by another process`.
 fn others(words: Words<'_>) -> Option<Classification> {
+    const AT_WORK: &[&str] =
+        &["running", "processed", "locked", "held", "modified", "updated", "changed", "claimed", "executed", "handled"];
+    let by = words
+        .windows(4)
+        .find(|four| AT_WORK.contains(&four[0]) && four[1..3] == ["by", "another"] && OTHERS.contains(&four[3]));
+    if let Some(four) = by {
+        return said(Class::Transient, Category::Conflict, four);
+    }
     let at = words.iter().position(|word| *word == "another").filter(|at| {
         let near = words.get(at + 1..).unwrap_or_default();
         near.first().is_some_and(|who| OTHERS.contains(who)) && near.iter().take(5).any(|word| USING.contains(word))
@@ -78,10 +89,13 @@ fn others(words: Words<'_>) -> Option<Classification> {
 /// Words that are about a moment even in a sentence with a modal verb.
 fn moment_words(words: Words<'_>) -> Option<Classification> {
     let say = |category, said_words: &[&str]| said(Class::Transient, category, said_words);
-    if let Some(word) = words.iter().find(|word| SURELY_PASSING.contains(word)) {
+    let denied = |at: usize| at.checked_sub(1).is_some_and(|at| matches!(words[at], "non" | "not" | "isn't"));
+    let surely = words.iter().enumerate().find(|(at, word)| SURELY_PASSING.contains(word) && !denied(*at));
+    if let Some((_, word)) = surely {
         return say(Category::DependencyUnavailable, &[word]);
     }
-    if let Some(two) = words.windows(2).find(|two| PASSING_PAIRS.contains(&[two[0], two[1]])) {
+    let is_version = holds(words, OF_VERSIONS);
+    if let Some(two) = words.windows(2).find(|two| PASSING_PAIRS.contains(&[two[0], two[1]])).filter(|_| !is_version) {
         return say(Category::DependencyUnavailable, two);
     }
     if let Some(found) = others(words) {
@@ -173,7 +187,8 @@ fn moment(words: Words<'_>) -> Option<Classification> {
         let two = words.get(at + 2).copied().unwrap_or_default();
         let found = match word {
             "no" if matches!(one, "response" | "reply" | "answer" | "capacity" | "heartbeat" | "quorum") => true,
-            "not" if matches!(one, "responding" | "yet" | "ready") || UNFINISHED.contains(&one) => true,
+            "not" if one == "yet" => !holds(words, OF_VERSIONS),
+            "not" if matches!(one, "responding" | "ready") || UNFINISHED.contains(&one) => true,
             "already" if one == "locked" => !holds(words, LOCKED_FOR_GOOD),
             "in" if one == "progress" => true,
             "did" if one == "not" && matches!(two, "finish" | "complete" | "respond" | "reply" | "arrive") => true,
@@ -185,7 +200,9 @@ fn moment(words: Words<'_>) -> Option<Classification> {
             // A lost link is found again; lost data is not.
             "lost" => !OWNED.contains(&one),
             // `requires version 5.0 or later`
-            "later" if words[..at].last() == Some(&"or") => false,
+            "later" if words[..at].last() == Some(&"or") || one == "than" => false,
+            // `when starting the workflow` is an action, `the node is starting` a state.
+            _ if word.ends_with("ing") && words[..at].last().is_some_and(|word| OF_ACTIONS.contains(word)) => false,
             // `the row is being updated`; what is being used by others is used for good.
             "being" if BEING.contains(&one) => true,
             // `exited abruptly`: what ended did not end by itself.
@@ -220,7 +237,12 @@ fn remote_step(words: Words<'_>) -> Option<Classification> {
         |word: &&str| matches!(*word, "failed" | "unable" | "couldn't" | "could" | "error" | "failure" | "while");
     let at = words.iter().position(tried)?;
     let between = words[at + 1..].iter().take_while(|word| matches!(**word, "to" | "not" | "be" | "while" | "when"));
-    let verb = words.get(at + 1 + between.count()).filter(|word| REMOTE.contains(word))?;
+    let at_verb = at + 1 + between.count();
+    let verb = words.get(at_verb).filter(|word| REMOTE.contains(word))?;
+    // `unable to invoke setter`: a part of the same program.
+    if holds(&words[at_verb..], LOCAL) {
+        return None;
+    }
     let reason = format!("the sentence says \"{} {verb}\"", words[at]);
     Some(finding(Class::Transient, Category::DependencyUnavailable, STEP_PCT, reason))
 }

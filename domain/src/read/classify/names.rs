@@ -6,8 +6,8 @@
 use super::finding;
 use crate::reading::{Category, Class, Classification};
 use Category::{
-    Auth, Configuration, Conflict, ConsumerBug, DependencyUnavailable, Duplicate, Expired, MalformedPayload,
-    MissingReference, ResourceLimit, SchemaViolation, Throttled,
+    Auth, BusinessRule, Configuration, Conflict, ConsumerBug, DependencyUnavailable, Duplicate, Expired,
+    MalformedPayload, MissingReference, ResourceLimit, SchemaViolation, Throttled,
 };
 use alloc::format;
 use alloc::string::String;
@@ -96,6 +96,9 @@ const UNDONE: &[&str] = &[
     "routed", "published", "yet", "received", "enough", "available", "established", "online", "loaded", "initialized",
 ];
 
+/// What is refused for a moment.
+const CONNECTING: &[&str] = &["connection", "connections", "connect", "stream", "socket", "server", "host", "network"];
+
 /// Returns the words of a name in lower case: `HTTPServerError` is `http`, `server`, `error`.
 pub fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -163,6 +166,10 @@ pub fn find(error_type: &str) -> Option<Classification> {
             .filter(|what| words[at] == "not" && !UNDONE.contains(what) && !words.contains(&"connection"))
         {
             return say((P, SchemaViolation), &format!("not {what}"));
+        }
+        // A connection is refused for a moment, a request or a payment is refused for a reason.
+        if words[at] == "refused" && words.len() > 1 && !words.iter().any(|word| CONNECTING.contains(word)) {
+            return say((P, BusinessRule), "refused");
         }
         if let Some(found) = lookup(PAIRS, words[at]).or_else(|| lookup(WORDS, words[at])) {
             return say(found, words[at]);

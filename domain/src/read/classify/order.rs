@@ -5,7 +5,7 @@
 //! two readings, on which public sources disagree: their reason says both, and the confidence is low.
 
 use super::network::{NETWORK, holds, states_rule, transient_words};
-use super::{CLAIM_PCT, codes, finding, grammar, names};
+use super::{CLAIM_PCT, codes, conditions, finding, grammar, names, parts};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::string::String;
@@ -24,7 +24,7 @@ const TOO_LARGE: &[&str] = &[
 #[rustfmt::skip]
 const OF_EVERY_KIND: &[&str] = &[
     "TypeError", "ValueError", "KeyError", "ArgumentError", "ArgumentException", "IllegalArgumentException",
-    "IllegalStateException", "AssertionError", "LookupError", "InvalidOperationException",
+    "IllegalStateException", "AssertionError", "LookupError", "InvalidOperationException", "InvalidDataAccessResourceUsageException",
 ];
 
 /// Types of the network that libraries also raise for a wrong call.
@@ -87,7 +87,9 @@ pub fn first(error_type: &str, message: &str, lower: &str) -> Option<Classificat
     if OF_NETWORK.contains(&name) && !holds(lower, NETWORK) {
         let status = codes::http("", lower).filter(|found| found.class == Class::Permanent);
         return status.or_else(|| {
-            let rule = name.starts_with("Connection") && states_rule(lower);
+            let options = lower.contains("mutually exclusive") || lower.contains("conflicts with ");
+            let others = holds(lower, &["transaction", "another", "update", "lock", "version"]);
+            let rule = name.starts_with("Connection") && (states_rule(lower) || options && !others);
             rule.then(|| {
                 finding(Class::Permanent, Category::Configuration, 65, "wording: a wrong setting of a connection")
             })
@@ -106,8 +108,21 @@ pub fn ruled(found: Classification, error_type: &str, lower: &str) -> Classifica
         let reason = format!("the error type says \"{name}\"");
         OF_CALLS.contains(&name).then(|| finding(Class::Permanent, Category::ConsumerBug, CLAIM_PCT, reason))
     };
+    // Advice to correct something, and then to try again, is no advice to wait.
+    let corrected = || {
+        #[rustfmt::skip]
+        const CORRECTED: &[&str] = &[
+            "check your config", "check the config", "check your settings", "correct the", "fix the", "choose a", "select a", "enter a", "provide a", "use a different",
+        ];
+        let again = found.reason.contains("\"try again\"") && !holds(lower, NETWORK) && !lower.contains("unavailable");
+        let advice = CORRECTED.iter().find(|advice| again && lower.contains(**advice))?;
+        Some(finding(Class::Permanent, Category::Configuration, CLAIM_PCT, format!("the advice \"{advice}\"")))
+    };
     let is_word = found.class == Class::Transient && found.confidence.as_pct() <= WORD_PCT;
-    is_word.then(|| grammar::ruled(lower).or_else(called)).flatten().unwrap_or(found)
+    is_word
+        .then(|| grammar::ruled(lower).or_else(|| parts::missing(lower)).or_else(corrected).or_else(called))
+        .flatten()
+        .unwrap_or(found)
 }
 
 /// Believes advice to try the same again at another time more than what else suggests a mistake: whoever wrote it knew
@@ -141,7 +156,10 @@ pub fn advised(found: Option<Classification>, lower: &str) -> Option<Classificat
 
 fn of_every_kind(message: &str, lower: &str) -> Option<Classification> {
     let named = codes::named(message).filter(|found| found.class == Class::Transient);
-    named.or_else(|| transient_words(lower)).or_else(|| grammar::somebody_else(lower))
+    named
+        .or_else(|| transient_words(lower))
+        .or_else(|| grammar::somebody_else(lower))
+        .or_else(|| conditions::down(lower))
 }
 
 /// Adds the second reading to an error on which public sources disagree.

@@ -6,7 +6,7 @@
 //! ([`Classification::firm_class`]): people see it with the words that decided, and nothing else depends on it.
 
 use super::tables::weights::WEIGHTS;
-use super::{conditions, finding, names, spaced};
+use super::{conditions, finding, names, parts, spaced};
 use crate::read::sorted::Sought;
 use crate::reading::{Category, Class, Classification, GUESS_PCT_MAX};
 use crate::text;
@@ -49,7 +49,8 @@ pub fn words(error_type: &str, message: &str) -> Vec<String> {
 
 /// Returns what the words of a failure suggest, if they do so clearly.
 pub fn find(error_type: &str, message: &str) -> Option<Classification> {
-    let words = words(error_type, message);
+    let rest = parts::without_unsaid(text::head(message, MESSAGE_BYTES_MAX));
+    let words = words(error_type, rest.as_deref().unwrap_or(message));
     let mut weighed: Vec<(&str, i32)> = words.iter().filter_map(|word| Some((word.as_str(), weight(word)?))).collect();
     let sum: i32 = weighed.iter().map(|(_, weight)| weight).sum();
     let (class, towards) = match sum {

@@ -76,7 +76,15 @@ fn of_names(words: &[&str]) -> Option<Classification> {
             .filter(|_| holds(words, &["load", "loading", "instantiate", "find", "locate", "resolve", "no", "create"]));
         pair.filter(|_| !passing).map(|pair| say(Category::Configuration, pair))
     };
-    access().or_else(written).or_else(loaded)
+    // A connection that is not encrypted was made so.
+    let open = || {
+        const SECURED: &[&str] = &["encrypted", "secure", "secured", "tls", "ssl", "authenticated"];
+        let denied = words.windows(2).any(|two| LINKS.contains(&two[0]) && matches!(two[1], "is" | "was" | "not"));
+        let unsecured = pair(words, NOT, SECURED, 2).filter(|_| denied);
+        pair(words, &["unencrypted", "unsecured", "plaintext"], LINKS, 1).or(unsecured)
+    };
+    let open = || open().map(|pair| say(Category::Configuration, pair));
+    access().or_else(open).or_else(written).or_else(loaded)
 }
 
 /// A rule that was not kept.

@@ -183,6 +183,9 @@ pub const ONCE: &[&str] = &[
     "installed",
     "exists",
     "used",
+    "consumed",
+    "released",
+    "disposed",
 ];
 
 pub const COMPARED: &[&str] = &[

@@ -34,6 +34,13 @@ const ANSWERING: &[&str] = &[
     "get", "receive", "recover", "appear", "connect", "reach",
 ];
 
+/// What a server accepts.
+#[rustfmt::skip]
+const ACCEPTED: &[&str] = &[
+    "connection", "connections", "request", "requests", "command", "commands", "write", "writes", "query", "queries", "traffic", "job", "jobs", "task", "tasks",
+    "message", "messages", "work", "clients", "streams", "calls", "new", "more", "anymore",
+];
+
 /// What denies a sentence about the past only for a moment.
 const ENDLESS: &[&str] = &["yet", "still"];
 
@@ -67,7 +74,13 @@ pub fn of_moment(words: Words<'_>) -> Option<Classification> {
                 Some(Category::Timeout)
             }
             "not" | "isn't" | "aren't" | "stopped"
-                if matches!(one, "answering" | "responding" | "replying" | "reacting" | "accepting" | "finished") =>
+                if matches!(one, "answering" | "responding" | "replying" | "reacting" | "finished") =>
+            {
+                Some(Category::DependencyUnavailable)
+            }
+            // A server accepts again; a survey that is closed does not.
+            "not" | "isn't" | "aren't" | "stopped"
+                if one == "accepting" && (two.is_empty() || holds(rest, ACCEPTED)) =>
             {
                 Some(Category::DependencyUnavailable)
             }
@@ -90,7 +103,10 @@ pub fn of_moment(words: Words<'_>) -> Option<Classification> {
             }
             "yet"
                 if !before.is_empty()
-                    && !holds(words, &["supported", "implemented", "exist", "available", "allowed"]) =>
+                    && !holds(
+                        words,
+                        &["supported", "support", "implemented", "implement", "exist", "available", "allowed"],
+                    ) =>
             {
                 Some(Category::DependencyUnavailable)
             }

@@ -90,7 +90,16 @@ pub const ENDING: &[&str] =
 pub const UNFINISHED: &[&str] = &["terminated", "finished", "synced", "synched", "synchronized"];
 
 /// What somebody locks for a reason.
-pub const LOCKED_FOR_GOOD: &[&str] = &["account", "user", "card", "period", "document", "login"];
+pub const LOCKED_FOR_GOOD: &[&str] = &["account", "user", "card", "period", "document", "login", "policy"];
+
+/// What is said of a version of a program, and not of a moment.
+pub const OF_VERSIONS: &[&str] = &["supported", "support", "supports", "implemented", "implement", "implements"];
+
+/// What an action follows, and a state does not.
+pub const OF_ACTIONS: &[&str] = &["when", "while", "before", "after", "by", "during"];
+
+/// Parts of the same program that it calls.
+pub const LOCAL: &[&str] = &["setter", "getter", "method", "constructor", "callback", "hook", "listener", "builder"];
 
 /// What begins a sentence about a name or a value that nobody knows.
 pub const UNKNOWN: &[&str] = &["unknown", "unsupported", "unrecognized", "unrecognised", "illegal"];
@@ -195,7 +204,7 @@ pub const WRONG: &[&str] = &[
     "unparseable", "unserializable", "mismatched", "mismatch", "missing", "wrong", "bad", "forbidden", "denied", "disallowed", "prohibited", "banned", "truncated", "overflow", "overflows",
     "underflow", "violates", "violated", "violation", "exceeds", "overlap", "overlaps", "disabled", "empty", "unterminated", "unclosed", "unbalanced", "unmatched", "untrusted",
     "unauthorized", "unauthorised", "misconfigured", "circular", "recursive", "cyclic", "nested", "redundant", "superfluous", "abstract", "multiple", "unset", "uninitialized",
-    "unsigned", "unregistered", "unassigned", "unused", "unordered", "unsatisfiable", "satisfiable", "unencodable", "undecodable", "inaccessible", "unreadable", "imbalanced", "contradicts", "contradict", "several", "unhandled", "trailing", "extra", "extraneous", "dangling", "premature", "garbage", "bogus",
+    "unsigned", "unregistered", "unassigned", "unused", "unordered", "unsatisfiable", "satisfiable", "unencodable", "undecodable", "inaccessible", "unreadable", "imbalanced", "contradicts", "contradict", "contradictory", "contradicting", "several", "unhandled", "trailing", "extra", "extraneous", "dangling", "premature", "garbage", "bogus",
     "damaged", "lacks", "lack", "prohibits", "restricted", "infinite", "nan", "mixing", "bug", "different", "differs", "differ", "nil", "null", "superseded",
 ];
 
@@ -206,7 +215,7 @@ pub const DETERMINED: &[&str] = &[
     "convert", "converting", "cast", "map", "mapping", "match", "validate", "validating", "verify", "verifying", "compile", "compiling", "build", "construct",
     "constructing", "instantiate", "import", "importing", "render", "rendering", "evaluate", "evaluating", "normalize", "normalizing", "denormalize", "generate",
     "compute", "calculate", "divide", "split", "format", "formatting", "extract", "extracting", "detect", "guess", "serialize", "serialise", "serializing", "deserialize",
-    "deserializing", "transform", "transforming", "compare", "apply", "composing", "scanning", "unpack", "unpacking", "inject", "introspect", "deduce", "figure", "bind", "assign", "append", "attach",
+    "deserializing", "transform", "transforming", "compare", "apply", "composing", "scanning", "unpack", "unpacking", "inject", "introspect", "deduce", "figure", "bind", "assign", "append", "attach", "transition",
 ];
 
 /// What is said to be absent.

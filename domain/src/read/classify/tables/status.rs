@@ -38,7 +38,8 @@ pub fn http(status: u16) -> Option<(Class, Category)> {
 pub fn grpc(number: usize) -> Option<(Class, Category)> {
     Some(match number {
         1 => (U, Timeout),
-        2 | 13 => (U, DependencyUnavailable),
+        2 => (U, Unknown),
+        13 => (U, DependencyUnavailable),
         3 | 9 | 11 => (P, SchemaViolation),
         4 => (U, Timeout),
         5 => (P, MissingReference),
