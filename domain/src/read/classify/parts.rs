@@ -148,7 +148,11 @@ pub fn states_timeout(lower: &str) -> Option<Classification> {
     const BEFORE: [&str; 6] = ["invalid ", "unsupported ", "negative ", "specify a ", "provide a ", "set a "];
     let at = lower.find("timeout")?;
     let after = lower[at + "timeout".len()..].trim_start_matches([' ', '\'', '"', '`', ')']);
-    let rule = RULES.iter().chain(&NOUNS).find(|rule| after.starts_with(**rule));
+    // `exceeded the timeout value` is about a moment again.
+    let is_over =
+        ["exceed", "reached", "elapsed", "expired", " after ", "attempts"].iter().any(|word| lower.contains(word));
+    let nouns: &[&str] = if is_over { &[] } else { &NOUNS };
+    let rule = RULES.iter().chain(nouns).find(|rule| after.starts_with(**rule));
     let before =
         || BEFORE.iter().find(|before| lower[..at].ends_with(**before)).map(|before| format!("{before}timeout"));
     let said = rule.map(|rule| format!("timeout {}", rule.trim_end())).or_else(before)?;
