@@ -104,6 +104,7 @@ pub const EVENT_VERSION: u8 = 1;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AlertEvent {
     /// The format's version, 1.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "version_schema"))]
     pub v: u8,
     /// The alert.
     #[serde(flatten)]
@@ -111,6 +112,12 @@ pub struct AlertEvent {
     /// The URL of the group in the dashboard, or of the dashboard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+}
+
+/// Only this version, so that a receiver that checks events notices another one.
+#[cfg(feature = "schema")]
+fn version_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": "integer", "const": EVENT_VERSION })
 }
 
 impl AlertEvent {

@@ -161,8 +161,11 @@ impl Policy {
 pub struct QueuePolicy {
     /// The main queues that letters may name. The deployment adds its own (`MainQueueArns` in the template).
     pub main: Vec<QueueArn>,
-    /// The main queue of letters for which neither SQS nor their own words name one.
+    /// The main queue of letters of `default_dlq` for which neither SQS nor their own words name one.
     pub default_main: Option<QueueArn>,
+    /// The only dead-letter queue whose letters may get `default_main`: a letter of another queue failed elsewhere. The
+    /// template fills in `DeadLetterQueueArn`. `None`: letters of every queue.
+    pub default_dlq: Option<QueueArn>,
 }
 
 impl QueuePolicy {
@@ -171,18 +174,18 @@ impl QueuePolicy {
         self.default_main.as_ref() == Some(queue) || self.main.contains(queue)
     }
 
-    /// Adds main queues that the deployment names, and its default where the policy has none.
-    #[must_use]
-    pub fn and(mut self, main: impl IntoIterator<Item = QueueArn>, default_main: Option<QueueArn>) -> Self {
-        self.main.extend(main);
-        self.default_main = self.default_main.or(default_main);
-        self
+    /// Returns the main queue of a letter of this dead-letter queue if nothing names it.
+    pub fn default_of(&self, dlq: &QueueArn) -> Option<&QueueArn> {
+        self.default_main.as_ref().filter(|_| self.default_dlq.as_ref().is_none_or(|only| only == dlq))
     }
 
-    /// Adds all that the deployment names.
+    /// Adds main queues that the deployment names, and its defaults where the policy has none.
     #[must_use]
-    pub fn and_all(self, named: &Self) -> Self {
-        self.and(named.main.iter().cloned(), named.default_main.clone())
+    pub fn and(mut self, named: &Self) -> Self {
+        self.main.extend(named.main.iter().cloned());
+        self.default_main = self.default_main.or_else(|| named.default_main.clone());
+        self.default_dlq = self.default_dlq.or_else(|| named.default_dlq.clone());
+        self
     }
 
     /// Removes what the deployment names: the reverse of [`QueuePolicy::and`].
@@ -190,6 +193,7 @@ impl QueuePolicy {
     pub fn without(mut self, named: &Self) -> Self {
         self.main.retain(|queue| !named.main.contains(queue));
         self.default_main = self.default_main.filter(|queue| named.default_main.as_ref() != Some(queue));
+        self.default_dlq = self.default_dlq.filter(|queue| named.default_dlq.as_ref() != Some(queue));
         self
     }
 }

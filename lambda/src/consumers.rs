@@ -8,7 +8,7 @@ use aws_config::SdkConfig;
 use domain::deployment::AttachedConsumer;
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
-use office::consumers::{Function, further_queues, logged, saw_function, saw_queue};
+use office::consumers::{Function, logged, main_queues, saw_function, saw_queue};
 use office::error::chain;
 use office::office::Office;
 use reqwest::Method;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// Main queues that one run reads. A stack names a handful.
+/// Main queues that one run reads. Where there are more, the runs of the next minutes read the others.
 const QUEUES_MAX: usize = 20;
 /// Event source mappings per queue that one run reads. Each function costs a call of its own.
 const MAPPINGS_MAX: usize = 10;
@@ -102,26 +102,12 @@ impl Lambda {
         Self::new(&connect::from_env().await, queues, reads_functions)
     }
 
-    /// Reads all mappings and functions once, and stores what changed: of the queues that the stack names, and of those
-    /// with open letters, in turns where they are many. A failed call is logged, and the next run repeats it.
+    /// Reads mappings and functions once, and stores what changed: of the queues that the stack or the policy names, and
+    /// of those that a letter ever named, in turns where they are many. A failed call is logged, and the next run repeats it.
     pub async fn look(&self, office: &Office) {
-        if self.queues.len() > QUEUES_MAX {
-            tracing::warn!(
-                queues = self.queues.len(),
-                QUEUES_MAX,
-                "too many main queues; only the consumers of the first ones are read"
-            );
-        }
         let run = async {
-            for queue in self.queues.iter().take(QUEUES_MAX) {
-                self.read_queue(office, queue).await;
-            }
-            let further = further_queues(office, &self.queues).await.unwrap_or_else(|error| {
-                tracing::warn!(error = chain(&error), "the main queues of open letters could not be read");
-                Vec::new()
-            });
-            let room = QUEUES_MAX.saturating_sub(self.queues.len());
-            for queue in in_turn(&further, room, office.now()) {
+            let queues = main_queues(office, &self.queues).await;
+            for queue in in_turn(&queues, QUEUES_MAX, office.now()) {
                 self.read_queue(office, queue).await;
             }
         };

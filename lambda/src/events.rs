@@ -55,7 +55,7 @@ fn entry(bus: &str, alert: &Alert, dashboard: Option<&str>) -> Result<PutEventsR
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::alert::AlertKind;
+    use domain::alert::{AlertKind, EVENT_VERSION};
     use domain::impact::Severity;
     use domain::time::Timestamp;
     use serde_json::{Value, json};
@@ -106,6 +106,7 @@ mod tests {
     fn what_is_put_on_the_bus_follows_the_schema() {
         let schema = schema();
         let required: Vec<&str> = schema["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert_eq!(schema["properties"]["v"]["const"], EVENT_VERSION, "an event of another version is noticed");
         let (kinds, levels) = (words(&schema["$defs"]["AlertKind"]), words(&schema["$defs"]["Severity"]));
         for kind in AlertKind::ALL {
             let whole = alert(kind);

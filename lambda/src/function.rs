@@ -10,16 +10,26 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tracing::Instrument;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Starts the log: JSON lines, each with the id of its request. Message bodies are never logged, at any level.
 pub fn log() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    // The platform itself logs the time of each line and the end of each request.
-    let lines = tracing_subscriber::fmt().json().with_env_filter(filter).without_time().with_target(false);
-    // It reports its own errors with `eprintln!`, which ends the process if that fails, too.
-    let lines = lines.with_writer(office::log::stdout).log_internal_errors(false);
-    lines.with_current_span(true).with_span_list(false).init();
+    lines(office::log::stdout).init();
     guard::log_locations_of_panics();
+}
+
+/// Returns what writes the lines. Each has the keys `timestamp` (RFC 3339) and `level`: Lambda stores a line that lacks
+/// one of them at the level INFO, whatever it says (Lambda Developer Guide, "Working with JSON structured logs").
+fn lines<W>(writer: W) -> impl SubscriberInitExt
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt().json().with_env_filter(filter).with_target(false);
+    // It reports its own errors with `eprintln!`, which ends the process if that fails, too.
+    let lines = lines.with_writer(writer).log_internal_errors(false);
+    lines.with_current_span(true).with_span_list(false)
 }
 
 /// Builds the office from the function's settings. Logs the error if they are not usable.
@@ -61,4 +71,27 @@ pub fn executor() -> String {
     let number = getrandom::u64().unwrap_or_default();
     let stream = settings::optional("AWS_LAMBDA_LOG_STREAM_NAME").unwrap_or_default();
     format!("{stream}-{number:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Seek, SeekFrom};
+    use std::sync::Mutex;
+    use time::OffsetDateTime;
+    use time::format_description::well_known::Rfc3339;
+
+    #[test]
+    fn a_line_of_the_log_says_its_level_and_time_as_lambda_reads_them() {
+        let mut file = tempfile::tempfile().expect("a file");
+        let subscriber = lines(Mutex::new(file.try_clone().expect("a second handle"))).set_default();
+        let span = tracing::info_span!("event", request_id = "r-1");
+        span.in_scope(|| tracing::error!(cause = "no table", "the function cannot start"));
+        drop(subscriber);
+        file.seek(SeekFrom::Start(0)).expect("the file");
+        let line: serde_json::Value = serde_json::from_reader(file).expect("a line");
+        assert_eq!((&line["level"], &line["span"]["request_id"]), (&"ERROR".into(), &"r-1".into()), "{line}");
+        let at = line["timestamp"].as_str().and_then(|text| OffsetDateTime::parse(text, &Rfc3339).ok());
+        assert!(at.is_some_and(|at| at.year() >= 2026), "{line}");
+    }
 }

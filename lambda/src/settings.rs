@@ -50,6 +50,12 @@ pub fn queues(list: &str) -> Vec<QueueArn> {
     list.split(',').map(str::trim).filter(|arn| !arn.is_empty()).map(QueueArn::from).collect()
 }
 
+/// Returns the main queues that the stack names. Its default is for letters of its first dead-letter queue only: the
+/// others, and those that stacks of their own attach, belong to other main queues.
+fn named(main: Vec<QueueArn>, default_main: Option<String>, watching: &[QueueArn]) -> QueuePolicy {
+    QueuePolicy { main, default_main: default_main.map(QueueArn::new), default_dlq: watching.first().cloned() }
+}
+
 /// Builds the office from the stack's settings, with its SDK clients. Call this once per process.
 pub async fn office() -> Result<Office, SettingsError> {
     let config = connect::from_env().await;
@@ -58,9 +64,8 @@ pub async fn office() -> Result<Office, SettingsError> {
         None => Policy::default(),
     };
     let list = |name| queues(&optional(name).unwrap_or_default());
-    let default_main = optional("DLO_DEFAULT_MAIN_QUEUE").map(QueueArn::new);
-    let named = QueuePolicy::default().and(list("DLO_MAIN_QUEUES"), default_main);
-    policy.queues = policy.queues.and_all(&named);
+    let named = named(list("DLO_MAIN_QUEUES"), optional("DLO_DEFAULT_MAIN_QUEUE"), &list("DLO_WATCHING"));
+    policy.queues = policy.queues.and(&named);
     let closed = ["DLO_WATCHING", "DLO_RECEIPTS", "DLO_STEPS", "DLO_FAILED"].into_iter().flat_map(list);
     let mut alerts: Vec<Box<dyn Alerts>> = Vec::new();
     if let Some(topic) = optional("DLO_ALERTS_TOPIC") {
@@ -128,5 +133,18 @@ impl Alerts for AlertFanout {
             outcome = outcome.and(sink.raise(alert).await);
         }
         outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stacks_default_main_queue_is_for_its_first_dead_letter_queue() {
+        let watching = queues("orders-dlq,refunds-dlq,");
+        let named = named(queues("orders,refunds"), Some("orders".into()), &watching);
+        let of = |dlq: &str| named.default_of(&dlq.into()).map(QueueArn::as_str);
+        assert_eq!((of("orders-dlq"), of("refunds-dlq"), of("attached-dlq")), (Some("orders"), None, None));
     }
 }

@@ -63,10 +63,14 @@ pub async fn examined(aws: &SdkConfig, url: &str) -> Result<Candidate, AttachErr
         checkups.push(judged(&queue, unread, Some(dlq)));
     }
     let findings = findings(&checkups);
-    let key = sqs.key(&queue).await?;
+    let mut keys = vec![(queue.clone(), Some(sqs.key(&queue).await?))];
+    for main in mains.iter().take(QUEUES_MAX) {
+        // A main queue that cannot be read keeps nobody from attaching its dead-letter queue.
+        keys.push((main.clone(), sqs.key(main).await.ok()));
+    }
     let readers = doctor::consumers(aws, &queue).await;
     let readers = readers.known().into_iter().flatten().map(|reader| reader.service.clone()).collect::<Vec<_>>();
-    let remarks = remarks(&queue, &mains, key.as_deref(), &readers);
+    let remarks = remarks(&queue, &mains, &keys, &readers);
     Ok(Candidate { queue, mains, findings, remarks })
 }
 
@@ -90,7 +94,10 @@ fn findings(checkups: &[Checkup]) -> Vec<Finding> {
     found
 }
 
-fn remarks(queue: &QueueArn, mains: &[QueueArn], key: Option<&str>, readers: &[String]) -> Vec<String> {
+/// A queue with the key that encrypts it, `Some(None)` if SQS has one of its own, and `None` if that could not be read.
+type Key = (QueueArn, Option<Option<String>>);
+
+fn remarks(queue: &QueueArn, mains: &[QueueArn], keys: &[Key], readers: &[String]) -> Vec<String> {
     let name = queue.name();
     let mut remarks = Vec::new();
     if mains.is_empty() {
@@ -98,10 +105,18 @@ fn remarks(queue: &QueueArn, mains: &[QueueArn], key: Option<&str>, readers: &[S
             "No queue names {name} as its dead-letter queue. If a consumer sends messages to it by hand, tag their main queue dead-letter-office=replay, and add it to queues.main of the office's policy."
         ));
     }
-    if let Some(key) = key.filter(|key| !key.ends_with(SQS_KEY)) {
-        remarks.push(format!(
-            "{name} is encrypted with the key {key}. The parameter KmsKeyArns of the office's stack must name it, or nothing arrives."
-        ));
+    for (encrypted, key) in keys {
+        let is = encrypted.name();
+        let otherwise = if encrypted == queue { "nothing arrives" } else { "no letter can be sent back" };
+        match key {
+            Some(Some(key)) if !key.ends_with(SQS_KEY) => remarks.push(format!(
+                "{is} is encrypted with the key {key}. The parameter KmsKeyArns of the office's stack must name it, or {otherwise}."
+            )),
+            Some(_) => {}
+            None => remarks.push(format!(
+                "Could not check which key encrypts {is}. If it is a key of yours, the parameter KmsKeyArns of the office's stack must name it, or {otherwise}."
+            )),
+        }
     }
     if !readers.is_empty() {
         let readers = readers.join(", ");

@@ -240,7 +240,7 @@ fn rates() -> Option<Rates> {
 /// Returns the demo's policy: the defaults, with waits of seconds.
 fn policy(queues: &Queues) -> Policy {
     Policy {
-        queues: QueuePolicy::default().and([queues.main.clone(), queues.py_main.clone()], None),
+        queues: QueuePolicy { main: vec![queues.main.clone(), queues.py_main.clone()], ..QueuePolicy::default() },
         gate: GatePolicy { quiet_ms: Span::from_secs(10), ..GatePolicy::default() },
         replay: ReplayPolicy {
             pace_per_s: 20,

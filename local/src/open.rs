@@ -254,9 +254,9 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
     // With several source queues, letters that do not name theirs can be seen but not replayed.
     let only_source = if let [only] = sources.as_slice() { Some(only.clone()) } else { None };
     let default_main = config.main.clone().or(only_source);
-    let named = QueuePolicy::default().and(sources, default_main);
+    let named = QueuePolicy { main: sources, default_main, default_dlq: Some(dlq.clone()) };
     let mut policy = config.policy.clone();
-    policy.queues = policy.queues.and_all(&named);
+    policy.queues = policy.queues.and(&named);
     let opening = Opening { accept_damage: config.accept_damage, ..Opening::default() };
     let store = SqliteStore::open_as(&config.folder.join("office.db"), &opening).map_err(OpenError::Store)?;
     let embedded = EmbeddedQueue::open_as(&config.folder.join("queues.db"), clock.clone(), &opening);

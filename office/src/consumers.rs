@@ -4,7 +4,7 @@
 use crate::act;
 use crate::commit::commit;
 use crate::error::{OfficeError, chain};
-use crate::known::{KnownVariant, first_bucket};
+use crate::known::first_bucket;
 use crate::office::Office;
 use crate::port::Write;
 use domain::deployment::{Attached, AttachedConsumer, Deployment};
@@ -95,15 +95,23 @@ pub async fn saw_function(office: &Office, function: &Function) -> Result<(), Of
     Ok(())
 }
 
-/// Returns the main queues of open letters, without these. They belong to queues that were attached by stacks of their
-/// own, which no setting names.
-pub async fn further_queues(office: &Office, named: &[QueueArn]) -> Result<Vec<QueueArn>, OfficeError> {
+/// Returns the main queues whose consumers matter, each once and always in the same order: those that the stack names,
+/// those of the policy, and those that a letter ever named, which include queues that are attached by stacks of their
+/// own. What could not be read is logged and left out.
+pub async fn main_queues(office: &Office, named: &[QueueArn]) -> Vec<QueueArn> {
+    let mut queues: BTreeSet<QueueArn> = named.iter().cloned().collect();
+    match office.latest().await {
+        Ok(Office { policy, .. }) => {
+            queues.extend(policy.queues.main.iter().chain(&policy.queues.default_main).cloned())
+        }
+        Err(error) => tracing::warn!(error = chain(&error), "the main queues of the policy could not be read"),
+    }
     let now = office.now();
-    let known = office.known_groups.now(&*office.store, first_bucket(now), now).await?;
-    let is_open = |variant: &&KnownVariant| variant.facts.counts.open().letters > 0;
-    let queues = known.variants().filter(is_open).filter_map(|variant| variant.facts.group.main_queue.as_ref());
-    let further: BTreeSet<&QueueArn> = queues.filter(|queue| !named.contains(queue)).collect();
-    Ok(further.into_iter().cloned().collect())
+    match office.known_groups.now(&*office.store, first_bucket(now), now).await {
+        Ok(known) => queues.extend(known.variants().filter_map(|variant| variant.facts.group.main_queue.clone())),
+        Err(error) => tracing::warn!(error = chain(&error), "the main queues of letters could not be read"),
+    }
+    queues.into_iter().collect()
 }
 
 /// Stores which consumers are attached to a main queue.

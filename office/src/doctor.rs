@@ -14,19 +14,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most main queues of one examination. Each takes about eight calls, so that these take seconds.
 pub const QUEUES_MAX: usize = 50;
 
-/// Examines every main queue that the policy or the deployment names, and those of open letters, up to [`QUEUES_MAX`]. `watching` are the dead-letter queues whose
-/// letters the office takes. A queue that does not answer is reported as unchecked.
+/// Examines every main queue that the policy or the deployment names, and those that a letter ever named, up to
+/// [`QUEUES_MAX`]: first named ones, then those with open letters. `watching` are the dead-letter queues whose letters the
+/// office takes. A queue that does not answer is reported as unchecked.
 pub async fn run(office: &Office, watching: &[QueueArn]) -> Result<Vec<Checkup>, OfficeError> {
     let named = office.policy.queues.main.iter().chain(&office.policy.queues.default_main);
     let Seen { letters, dlqs } = seen(office).await?;
-    // Named ones first. Further ones with open letters belong to attached queues.
     let mut mains: Vec<&QueueArn> = named.collect::<BTreeSet<_>>().into_iter().collect();
-    let attached: Vec<_> = letters
-        .iter()
-        .filter(|(queue, seen)| seen.open > 0 && !mains.contains(queue))
-        .map(|(queue, _)| queue)
-        .collect();
-    mains.extend(attached);
+    // Further ones belong to attached queues. One whose letters are closed can still lose the next.
+    let mut attached: Vec<_> = letters.iter().filter(|(queue, _)| !mains.contains(queue)).collect();
+    attached.sort_by_key(|(_, seen)| seen.open == 0);
+    mains.extend(attached.into_iter().map(|(queue, _)| queue));
     let mut checkups = Vec::with_capacity(mains.len());
     for queue in mains.into_iter().take(QUEUES_MAX) {
         let (settings, dlq) = look(&*office.queue, queue).await;
@@ -118,7 +116,7 @@ async fn failed_starts(
 /// What the office's letters say about queues.
 #[derive(Default)]
 struct Seen {
-    /// The open letters of each main queue.
+    /// The open letters of each main queue that a letter ever named.
     letters: BTreeMap<QueueArn, LettersSeen>,
     /// The dead-letter queues that letters came from.
     dlqs: BTreeSet<QueueArn>,

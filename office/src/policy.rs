@@ -50,7 +50,7 @@ impl Policies {
     /// Stores what was read, at the time before the read.
     pub(crate) fn remember(&self, version: Option<PolicyVersion>, at: Timestamp) -> Seen {
         let merged = |version: PolicyVersion| {
-            let queues = version.policy.queues.clone().and_all(&self.named);
+            let queues = version.policy.queues.clone().and(&self.named);
             (version.version, Arc::new(Policy { queues, ..version.policy }))
         };
         let seen = Seen { at, newest: version.map(merged) };

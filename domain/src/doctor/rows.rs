@@ -5,13 +5,15 @@ use crate::deployment::AttachedConsumer;
 use crate::id::QueueArn;
 use crate::impact::Severity;
 use crate::limits::RETENTION_MAX;
+use crate::policy::Policy;
+use crate::read::classify_failure;
+use crate::reading::Failure;
+use crate::report::ReportedError;
 use crate::reported::FailedStarts;
-use crate::text::head;
 use crate::time::Span;
 use Judged::{Fine, Unchecked, Wrong};
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// The highest `maxReceiveCount` that raises no finding: with SQS's default visibility timeout of 30 s, a message that
 /// always fails then blocks its consumer for five minutes.
@@ -29,8 +31,6 @@ const MAIN_RETENTION_ADVISED: Span = Span::from_days(4);
 
 /// Lambda's name of a version that is not published.
 const UNPUBLISHED: &str = "$LATEST";
-/// The most bytes of an error that a line says.
-const CAUSE_BYTES_MAX: usize = 300;
 
 pub(super) fn judge(check: Check, facts: &QueueFacts) -> Judged {
     match check {
@@ -281,17 +281,17 @@ fn consumer(facts: &QueueFacts) -> Judged {
     }
 }
 
-/// Says that a deployment cannot start, and why, in one line.
+/// Says that a deployment cannot start, and why, in one line. This leaves the office as an alert, so the error is its title
+/// as a group's: what varies in its message, which may be a secret or a customer's, is masked.
 pub fn cannot_start(starts: &FailedStarts) -> String {
     let report = &starts.report;
     let named = |version: &&String| version.as_str() != UNPUBLISHED;
     let version = report.version.as_ref().filter(named).map(|version| format!(" {version}")).unwrap_or_default();
-    let error = report.error.clone().unwrap_or_default();
-    let words: Vec<String> = [error.error_type, error.message].into_iter().flatten().collect();
-    let words = words.join(": ");
-    let cause = head(words.lines().next().unwrap_or_default(), CAUSE_BYTES_MAX);
-    let colon = if cause.is_empty() { "" } else { ": " };
-    format!("{}{version} cannot start{colon}{cause}", report.function_name())
+    let ReportedError { error_type, message, .. } = report.error.clone().unwrap_or_default();
+    let failure = Failure { error_type, message, ..Failure::default() };
+    let title = || format!(": {}", classify_failure(&failure, None, &Policy::default()).title);
+    let cause = if failure.is_empty() { String::new() } else { title() };
+    format!("{}{version} cannot start{cause}", report.function_name())
 }
 
 /// Says what to do about it.

@@ -180,7 +180,9 @@ fn weakened(change: &PolicyChange) -> Option<String> {
         "sign_in.idle_ms" if is.is_none() || was.is_some_and(|was| is > Some(was)) => {
             Some(format!("{}: sessions without input last longer.", from_to()))
         }
-        "queues.main" | "queues.default_main" => Some(format!("{}: letters may be sent to other queues.", from_to())),
+        "queues.main" | "queues.default_main" | "queues.default_dlq" => {
+            Some(format!("{}: letters may be sent to other queues.", from_to()))
+        }
         alert if alert.starts_with("alerts.") => Some(format!("{}: people may be told later, or not.", from_to())),
         rule if rule.starts_with("message_types[") && READ_FROM.iter().any(|end| rule.ends_with(end)) => {
             Some(format!("{}: sums and deadlines may no longer be found in letters.", from_to()))

@@ -45,9 +45,9 @@ pub(super) fn origin(message: &DeadMessage, claim: Claim, queues: &QueuePolicy, 
                 "It names {} as its main queue. That was ignored: the queue is not one of this office's main queues.",
                 queue.as_str()
             ));
-            queues.default_main.clone()
+            queues.default_of(&message.dlq).cloned()
         }
-        None => queues.default_main.clone(),
+        None => queues.default_of(&message.dlq).cloned(),
     };
     Origin { main_queue, message_id: claimed_id.unwrap_or_else(own_id) }
 }
@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn a_claim_counts_only_where_sqs_says_nothing_and_the_deployment_names_the_queue() {
-        let queues =
-            QueuePolicy { main: Vec::from([arn("orders"), arn("orders-dlq")]), default_main: Some(arn("rest")) };
+        let main = Vec::from([arn("orders"), arn("orders-dlq")]);
+        let queues = QueuePolicy { main, default_main: Some(arn("rest")), default_dlq: None };
         // SQS's source queue, the claimed queue, the claimed id; the queue, the id, the number of remarks.
         let rows = [
             (Some("orders"), None, None, Some("orders"), "m", 0),
@@ -93,6 +93,37 @@ mod tests {
                 (queue.map(arn), expected_id, remark_count),
                 "source {source:?}, claims {claimed:?} {id:?}"
             );
+        }
+    }
+
+    #[test]
+    fn the_default_is_for_letters_of_its_own_dead_letter_queue() {
+        let main = Vec::from([arn("orders"), arn("refunds")]);
+        let only = |default_dlq: Option<&str>| QueuePolicy {
+            main: main.clone(),
+            default_main: Some(arn("orders")),
+            default_dlq: default_dlq.map(arn),
+        };
+        // The default's dead-letter queue; the letter's; SQS's source queue, the claimed queue; the queue.
+        let rows = [
+            (Some("orders-dlq"), "orders-dlq", None, None, Some("orders")),
+            (Some("orders-dlq"), "orders-dlq", None, Some("unnamed"), Some("orders")),
+            (Some("orders-dlq"), "refunds-dlq", None, None, None),
+            (Some("orders-dlq"), "refunds-dlq", None, Some("unnamed"), None),
+            (Some("orders-dlq"), "refunds-dlq", None, Some("refunds"), Some("refunds")),
+            (Some("orders-dlq"), "refunds-dlq", Some("refunds"), None, Some("refunds")),
+            (None, "refunds-dlq", None, None, Some("orders")),
+        ];
+        for (default_dlq, dlq, source, claimed, queue) in rows {
+            let message = DeadMessage {
+                dlq: arn(dlq),
+                message_id: "m".into(),
+                content: Content::default(),
+                system: SystemAttributes { source_queue: source.map(arn), ..SystemAttributes::default() },
+            };
+            let claim = Claim { main_queue: claimed.map(arn), message_id: None };
+            let found = origin(&message, claim, &only(default_dlq), &mut Vec::new());
+            assert_eq!(found.main_queue, queue.map(arn), "{dlq}, source {source:?}, claims {claimed:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Each row is a queue with one fault, and what the doctor says about it.
 
 use domain::deployment::AttachedConsumer;
-use domain::doctor::{Check, Checkup, DlqFacts, Fact, LettersSeen, QueueFacts, QueueSettings, examine};
+use domain::doctor::{Check, Checkup, DlqFacts, Fact, LettersSeen, QueueFacts, QueueSettings, cannot_start, examine};
 use domain::impact::Severity::{self, Critical, Info, Warning};
 use domain::report::{Report, ReportKind, ReportedError};
 use domain::reported::FailedStarts;
@@ -75,6 +75,26 @@ fn failed_starts() -> FailedStarts {
     let report =
         Report { version: Some("8".into()), error: Some(error), ..Report::new(ReportKind::Init, arn, "init", at) };
     FailedStarts { report, first_at: at, last_at: at, repeated: true, is_over: false, alerted_at: None }
+}
+
+#[test]
+fn what_is_said_of_a_start_that_fails_masks_what_varies() {
+    let said = |error: Option<(&str, &str)>| {
+        let mut starts = failed_starts();
+        starts.report.error = error.map(|(error_type, message)| ReportedError {
+            error_type: Some(error_type.into()),
+            message: Some(message.into()),
+            stack: None,
+        });
+        cannot_start(&starts)
+    };
+    assert_eq!(said(None), "orders-fn 8 cannot start");
+    let secret = "connection to postgres://admin:s3cr3t-9f8e7d@10.4.2.17:5432/orders failed for tenant 48151623";
+    let line = said(Some(("OperationalError", secret)));
+    assert!(line.starts_with("orders-fn 8 cannot start: OperationalError: connection to "), "{line}");
+    assert!(["s3cr3t", "10.4.2.17", "48151623"].iter().all(|part| !line.contains(part)), "{line}");
+    let long = format!("the setting is wrong: {}", "word ".repeat(200));
+    assert!(said(Some(("ConfigError", &long))).len() < 300);
 }
 
 /// The fault, the check that finds it, its level, a part of the problem, a part of the remedy.

@@ -24,6 +24,34 @@ trap 'rm -f "$template"' EXIT
 cat > "$template" << 'END_OF_TEMPLATE'
 TEMPLATE_TEXT
 END_OF_TEMPLATE
-aws cloudformation deploy --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX' \
-    --template-file "$template" --no-fail-on-empty-changeset --parameter-overrides \
-    DeadLetterQueueArn='QUEUE_ARN' "IntakeFunctionArn=$intake" "AlarmTopicArn=$topic"
+deploy() {
+    aws cloudformation deploy --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX' \
+        --template-file "$template" --no-fail-on-empty-changeset --parameter-overrides \
+        DeadLetterQueueArn='QUEUE_ARN' "IntakeFunctionArn=$intake" "AlarmTopicArn=$topic"
+}
+
+# Whether the stack is what a first deployment that failed leaves: it can only be deleted.
+failed() {
+    status=$(aws cloudformation describe-stacks --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX' \
+        --query 'Stacks[0].StackStatus' --output text 2> /dev/null) || return 1
+    [ "$status" = ROLLBACK_COMPLETE ]
+}
+
+tries=3
+while true; do
+    if failed; then
+        aws cloudformation delete-stack --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX'
+        aws cloudformation wait stack-delete-complete --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX'
+    fi
+    if deploy; then
+        break
+    fi
+    tries=$((tries - 1))
+    if [ "$tries" -eq 0 ] || ! failed; then
+        echo "The stack dlo-attach-STACK_SUFFIX was not deployed. Its events in CloudFormation say why." >&2
+        exit 1
+    fi
+    # Lambda refuses the mapping until the tags of the queue have reached IAM.
+    echo "The tags may not have taken effect yet. Trying again in 60 seconds." >&2
+    sleep 60
+done

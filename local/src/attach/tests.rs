@@ -4,18 +4,30 @@ use super::*;
 use domain::doctor::QueueSettings;
 use domain::time::Span;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::Command;
+use tempfile::TempDir;
 
 const URL: &str = "https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq.fifo";
 
-/// An `aws` that answers as a stack does, and keeps the template that it is to deploy.
+/// An `aws` that answers as a stack does, and keeps the template that it is to deploy. As many deployments fail as the file
+/// `calls.failing` has lines, and leave the stack in the status `LEFT`.
 const AWS: &str = r#"#!/bin/sh
 case "$*" in
     *describe-stacks*AttachedQueues*) echo "$ATTACHES" ;;
     *describe-stacks*IntakeFunctionArn*) echo arn:intake ;;
     *describe-stacks*AlertsTopic*) echo arn:topic ;;
     *get-queue-url*) echo https://main ;;
+    *describe-stacks*StackStatus*) cat "$CALLS.status" 2> /dev/null ;;
+    *delete-stack*) echo delete >> "$CALLS" && rm "$CALLS.status" ;;
+    *wait*stack-delete-complete*) echo deleted >> "$CALLS" ;;
     *cloudformation*deploy*)
+        if [ -s "$CALLS.failing" ]; then
+            sed -i 1d "$CALLS.failing"
+            echo "fails" >> "$CALLS"
+            echo "$LEFT" > "$CALLS.status"
+            exit 255
+        fi
         echo "deploy ${*##*--parameter-overrides }" >> "$CALLS"
         while [ "$1" != --template-file ]; do shift; done
         cp "$2" "$CALLS.template"
@@ -33,6 +45,69 @@ fn candidate() -> Candidate {
     Candidate { queue, mains, findings: Vec::new(), remarks: Vec::new() }
 }
 
+/// A folder with the programs that the script calls.
+struct Shell(TempDir);
+
+impl Shell {
+    fn new() -> Self {
+        let shell = Self(tempfile::tempdir().expect("a folder"));
+        for (name, text) in [("aws", AWS), ("sleep", "#!/bin/sh\necho sleep $1 >> \"$CALLS\"\n")] {
+            let program = shell.write(name, text);
+            std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        }
+        shell
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, text).expect("it can be written");
+        path
+    }
+
+    /// Runs the script. Returns whether it succeeded, and what it said.
+    fn run(&self, attaches: &str, left: &str) -> (bool, String) {
+        let path = format!("{}:{}", self.0.path().display(), std::env::var("PATH").unwrap_or_default());
+        let script = candidate().script(URL, "office").expect("plain names");
+        let mut sh = Command::new("sh");
+        sh.args(["-c", &script]).env("PATH", path).env("CALLS", self.0.path().join("calls"));
+        let output = sh.env("ATTACHES", attaches).env("LEFT", left).output().expect("a shell");
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    fn calls(&self) -> String {
+        std::fs::read_to_string(self.0.path().join("calls")).unwrap_or_default()
+    }
+}
+
+#[test]
+fn a_deployment_that_the_tags_have_not_reached_is_repeated_over_a_deleted_stack() {
+    let rolled_back = "ROLLBACK_COMPLETE";
+    // The status of the stack before, that after a deployment that fails, and how many fail; what the script does.
+    let rows = [
+        ("", "", 0, "deploy"),
+        (rolled_back, "", 0, "delete deleted deploy"),
+        ("UPDATE_COMPLETE", "", 0, "deploy"),
+        ("", rolled_back, 1, "fails sleep delete deleted deploy"),
+        ("", rolled_back, 2, "fails sleep delete deleted fails sleep delete deleted deploy"),
+        ("", rolled_back, 9, "fails sleep delete deleted fails sleep delete deleted fails"),
+        ("UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", 1, "fails"),
+    ];
+    for (before, left, failing, wanted) in rows {
+        let shell = Shell::new();
+        if !before.is_empty() {
+            shell.write("calls.status", before);
+        }
+        shell.write("calls.failing", &"x\n".repeat(failing));
+        let (succeeded, said) = shell.run("true", left);
+        let calls = shell.calls();
+        let first_words = calls.lines().filter_map(|line| line.split(' ').next());
+        let done: Vec<_> = first_words.filter(|word| *word != "sqs").collect();
+        assert_eq!(done.join(" "), wanted, "{said}");
+        assert_eq!(succeeded, wanted.ends_with("deploy"), "{said}");
+        assert_eq!(said.contains("was not deployed"), !succeeded, "{said}");
+    }
+}
+
 #[test]
 fn the_script_sets_two_tags_and_deploys_the_template() {
     for (attaches, wanted) in [
@@ -44,21 +119,12 @@ fn the_script_sets_two_tags_and_deploys_the_template() {
         ),
         ("false", ""),
     ] {
-        let folder = tempfile::tempdir().expect("a folder");
-        let aws = folder.path().join("aws");
-        std::fs::write(&aws, AWS).expect("it can be written");
-        std::fs::set_permissions(&aws, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
-        let calls = folder.path().join("calls");
-        let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap_or_default());
-        let script = candidate().script(URL, "office").expect("plain names");
-        let mut sh = Command::new("sh");
-        sh.args(["-c", &script]).env("PATH", path).env("CALLS", &calls).env("ATTACHES", attaches);
-        let output = sh.output().expect("a shell");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.success(), attaches == "true", "{said}");
-        assert_eq!(std::fs::read_to_string(&calls).unwrap_or_default(), wanted, "{said}");
+        let shell = Shell::new();
+        let (succeeded, said) = shell.run(attaches, "");
+        assert_eq!(succeeded, attaches == "true", "{said}");
+        assert_eq!(shell.calls(), wanted, "{said}");
         if attaches == "true" {
-            let deployed = std::fs::read_to_string(folder.path().join("calls.template")).expect("a template");
+            let deployed = std::fs::read_to_string(shell.0.path().join("calls.template")).expect("a template");
             assert_eq!(deployed, include_str!("../../../infra/attach.yaml"));
         } else {
             assert!(said.contains("AttachedQueues=true"), "{said}");
@@ -110,12 +176,25 @@ fn a_queue_is_refused_if_its_letters_would_not_arrive_or_be_lost() {
 #[test]
 fn keys_other_readers_and_missing_main_queues_are_remarked() {
     let (dlq, mains) = (queue("orders-dlq"), [queue("orders")]);
-    let count = |mains: &[QueueArn], key, readers: &[String]| remarks(&dlq, mains, key, readers).len();
-    assert_eq!(count(&mains, None, &[]), 0);
-    for own in ["alias/aws/sqs", "arn:aws:kms:eu-west-1:111122223333:alias/aws/sqs"] {
-        assert_eq!(count(&mains, Some(own), &[]), 0);
+    let keys = |of_dlq: &str, of_main: &str| {
+        let key = |key: &str| Some(Some(key.to_owned()).filter(|key| !key.is_empty()));
+        [(dlq.clone(), key(of_dlq)), (mains[0].clone(), key(of_main))]
+    };
+    let said = |keys: &[Key], readers: &[String]| remarks(&dlq, &mains, keys, readers).join("\n");
+    for own in ["", "alias/aws/sqs", "arn:aws:kms:eu-west-1:111122223333:alias/aws/sqs"] {
+        assert_eq!(said(&keys(own, own), &[]), "");
     }
-    assert_eq!(count(&mains, Some("alias/orders"), &["other".into()]), 2);
-    let report = Candidate { remarks: remarks(&dlq, &[], Some("key/1"), &[]), ..candidate() }.report();
-    assert!(report.starts_with("NOTE: No queue names orders-dlq") && report.contains("KmsKeyArns"), "{report}");
+    let both = said(&keys("alias/dead", "alias/orders"), &["other".into()]);
+    let lines: Vec<_> = both.lines().collect();
+    assert!(lines[0].starts_with("orders-dlq is encrypted with the key alias/dead") && lines[0].contains("KmsKeyArns"));
+    assert!(
+        lines[0].ends_with("or nothing arrives.") && lines[1].ends_with("or no letter can be sent back."),
+        "{both}"
+    );
+    assert!(lines[1].starts_with("orders is encrypted with the key alias/orders"), "{both}");
+    assert!(lines.len() == 3 && lines[2].contains("other"), "{both}");
+    let unread = said(&[(mains[0].clone(), None)], &[]);
+    assert!(unread.starts_with("Could not check which key encrypts orders."), "{unread}");
+    let report = Candidate { remarks: remarks(&dlq, &[], &[], &[]), ..candidate() }.report();
+    assert!(report.starts_with("NOTE: No queue names orders-dlq"), "{report}");
 }

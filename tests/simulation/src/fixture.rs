@@ -139,7 +139,7 @@ impl Fixture {
         let checker = Arc::new(Checker::new(main.clone(), now.clone()));
         let metrics = Arc::new(SeriesMetrics::open_in_memory().expect("metrics"));
         let (rate, lag) = (chance.below(60), Arc::new(Lag::new(now)));
-        let named = QueuePolicy::default().and([main.clone()], None);
+        let named = QueuePolicy { main: vec![main.clone()], ..QueuePolicy::default() };
         let processes = ["one", "two"].map(|name| {
             let faults = faults(checker.clone(), lag.clone(), Chance(chance.number()), rate);
             let usual_skew = chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms();

@@ -1,17 +1,23 @@
 //! The consumers of a main queue at Lambda, as MiniStack emulates it: event source mappings and versions of functions.
 
+use axum::Router;
+use axum::extract::Query;
+use axum::routing::get;
 use dlo_tests::endpoint::Endpoint;
 use domain::deployment::AttachedConsumer;
 use domain::id::QueueArn;
+use domain::policy::{Policy, QueuePolicy};
 use domain::time::{Span, Timestamp};
 use harness::world::World;
 use lambda::connect;
 use lambda::consumers::Lambda;
 use lambda::queue::SqsQueue;
+use office::office::Office;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
-use std::sync::LazyLock;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::net::TcpListener;
 
@@ -150,4 +156,44 @@ async fn an_endpoint_that_does_not_answer_fails_nothing() {
     let main = world.main.clone();
     Lambda::new(&config, vec![main.clone()], true).expect("a client").look(&world.office).await;
     assert_eq!(world.store.attached(&main).await.unwrap(), None);
+}
+
+/// Serves an answer without mappings. Returns its URL, and the queues that it was asked about.
+async fn empty_lambda() -> (String, Arc<Mutex<Vec<QueueArn>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let asked = Arc::<Mutex<Vec<QueueArn>>>::default();
+    let noted = asked.clone();
+    let answer = move |Query(query): Query<HashMap<String, String>>| async move {
+        noted.lock().unwrap().push(query["EventSourceArn"].as_str().into());
+        r#"{"EventSourceMappings":[]}"#
+    };
+    let router = Router::new().route("/2015-03-31/event-source-mappings", get(answer));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (url, asked)
+}
+
+#[tokio::test]
+async fn queues_of_the_stack_of_the_policy_and_of_letters_all_have_their_turn() {
+    connect::provide_tls();
+    let world = World::new().await;
+    let named: Vec<QueueArn> = (0..30).map(|n| QueueArn::from(format!("named-{n}").as_str())).collect();
+    let of_policy: Vec<QueueArn> = (0..3).map(|n| QueueArn::from(format!("policy-{n}").as_str())).collect();
+    let queues = QueuePolicy { main: of_policy.clone(), ..QueuePolicy::default() };
+    let policy = Arc::new(Policy { queues, ..(*world.office.policy).clone() });
+    let office = Office { policy, ..world.office.clone() };
+    world.one_group(1).await;
+    let mut all: Vec<QueueArn> = named.iter().chain(&of_policy).chain([&world.main]).cloned().collect();
+    all.sort();
+    let (url, asked) = empty_lambda().await;
+    let lambda = Lambda::new(&connect::to_endpoint(&url).await, named, false).expect("a client");
+    for minute in 1..=2 {
+        lambda.look(&office).await;
+        assert_eq!(asked.lock().unwrap().len(), minute * 20, "a run has a limit");
+        world.advance(Span::from_mins(1));
+    }
+    let mut asked = std::mem::take(&mut *asked.lock().unwrap());
+    asked.sort();
+    asked.dedup();
+    assert_eq!(asked, all);
 }

@@ -1,5 +1,6 @@
 //! Tests of the AWS adapters at endpoints of this machine: `cargo ci --only aws`.
 
+mod attach;
 mod consumers;
 mod costs;
 mod list;

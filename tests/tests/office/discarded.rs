@@ -48,7 +48,8 @@ async fn discard(
     act::discard(&world.office, &world.anna(), group, &request(&seen, letters, filter)).await
 }
 
-async fn discard_all(world: &World, group: &GroupId) {
+/// Discards every letter of a group.
+pub async fn discard_all(world: &World, group: &GroupId) {
     discard(world, group, &[], &LetterFilter::default()).await.expect("a discard");
 }
 

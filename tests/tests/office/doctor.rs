@@ -1,6 +1,7 @@
 //! The doctor of an office, through the API.
 
 use crate::api::{router, send};
+use crate::discarded::discard_all;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request};
@@ -91,8 +92,12 @@ async fn a_queue_that_only_letters_name_is_examined_and_counts_as_watched() {
     let mut office = world.office.clone();
     office.policy = Arc::new(Policy { queues: QueuePolicy::default(), ..Policy::clone(&office.policy) });
     assert_eq!(doctor::run(&office, &[]).await.unwrap(), []);
-    world.one_group(1).await;
-    let [checkup] = &doctor::run(&office, &[]).await.unwrap()[..] else { panic!("one queue") };
-    assert_eq!((&checkup.queue, checkup.dlq.as_ref()), (&world.main, Some(&world.dlq)));
-    assert!(checkup.findings.iter().all(|finding| finding.check != Check::Watched), "{:?}", checkup.findings);
+    let group = world.one_group(1).await;
+    // It stays known after its last letter is closed.
+    for open in [1, 0] {
+        let [checkup] = &doctor::run(&office, &[]).await.unwrap()[..] else { panic!("one queue") };
+        assert_eq!((&checkup.queue, checkup.dlq.as_ref()), (&world.main, Some(&world.dlq)), "{open} open");
+        assert!(checkup.findings.iter().all(|finding| finding.check != Check::Watched), "{:?}", checkup.findings);
+        discard_all(&world, &group).await;
+    }
 }

@@ -2,6 +2,9 @@
 
 use crate::api::router_of;
 use async_trait::async_trait;
+use axum::Router;
+use axum::middleware::from_fn;
+use dlo_tests::cloudfront;
 use domain::group::GroupState;
 use domain::id::QueueArn;
 use domain::marker::FAILURE_ATTRIBUTE;
@@ -9,6 +12,7 @@ use domain::read::Stamp;
 use domain::time::Span;
 use harness::world::World;
 use local::evacuate::{EvacuateError, Evacuated, Takers, run};
+use local::policy::PolicyCommand;
 use local::remote::Remote;
 use queue::{Queue, Received};
 use wire::GroupsAnswer;
@@ -25,11 +29,15 @@ impl Takers for Taken {
 
 /// Returns the office of a world, as a person reaches it.
 async fn office(world: &World) -> Remote {
+    Remote::at(&serve(router_of(world)).await, Some("admin")).expect("an office")
+}
+
+/// Serves an API, and returns its address.
+async fn serve(router: Router) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
-    let router = router_of(world);
     tokio::spawn(async move { axum::serve(listener, router).await });
-    Remote::at(&format!("http://{address}"), Some("admin")).expect("an office")
+    format!("http://{address}")
 }
 
 /// A world with letters of two causes.
@@ -95,6 +103,24 @@ async fn open_letters_go_back_with_their_reasons_and_are_closed_in_the_office() 
 
     let again = run(&office, &*world.queue, &Taken(Vec::new())).await.expect("nothing to do");
     assert_eq!(again.report(), "The office has no open letters.\n");
+}
+
+#[tokio::test]
+async fn an_office_behind_cloudfront_is_evacuated_and_its_policy_replaced() {
+    let world = with_letters().await;
+    let address = serve(router_of(&world).layer(from_fn(cloudfront::behind))).await;
+    let office = Remote::at(&address, Some("admin")).expect("an office");
+    let evacuated = run(&office, &*world.queue, &Taken(Vec::new())).await.expect("an evacuation");
+    assert_eq!(evacuated.sent, [(world.dlq.clone(), 23)].into());
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("policy.json");
+    std::fs::write(&file, r#"{ "version": 0, "policy": { "gate": { "quiet_ms": 60000 } } }"#).expect("a file");
+    let put = PolicyCommand::Put { file, reason: "agreed on Monday".into(), version: None };
+    for (command, text) in [(put, "Version 1 of the policy applies.\n"), (PolicyCommand::Show, "\"quiet_ms\": 60000")] {
+        let said = local::policy::run(&command, &address, Some("admin")).await.expect("an answer");
+        assert!(said.text.contains(text), "{}", said.text);
+    }
 }
 
 #[tokio::test]

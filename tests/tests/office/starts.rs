@@ -4,15 +4,23 @@ use crate::reports::{letters, redriven, report, sent};
 use domain::alert::AlertKind;
 use domain::deployment::{AttachedConsumer, Deployment};
 use domain::doctor::{Check, Finding};
+use domain::id::QueueArn;
 use domain::impact::Severity;
+use domain::policy::QueuePolicy;
 use domain::reading::{Category, Class};
 use domain::report::judge::{Verdict, Why};
 use domain::report::{Report, ReportKind, ReportedError};
 use domain::time::Span;
 use harness::world::World;
-use office::consumers::further_queues;
+use office::act::{Author, change_policy};
+use office::consumers::main_queues;
 use office::doctor;
+use office::office::Office;
+use office::policy::Policies;
 use office::port::Write;
+use serde_json::json;
+use std::sync::Arc;
+use wire::PolicyRequest;
 
 const SENDER: Option<&str> = Some("AROAGOOD:orders-fn");
 
@@ -151,14 +159,27 @@ async fn a_failed_start_of_a_function_that_consumes_nothing_here_is_dropped_in_t
 }
 
 #[tokio::test]
-async fn the_sweep_is_given_the_main_queues_of_open_letters_that_no_setting_names() {
+async fn the_sweep_is_given_the_main_queues_of_the_stack_of_the_policy_and_of_letters() {
     let world = World::new().await;
-    assert_eq!(further_queues(&world.office, &[]).await.unwrap(), []);
+    let office = Office {
+        policy: Arc::default(),
+        policies: Arc::new(Policies::new(QueuePolicy::default())),
+        ..world.office.clone()
+    };
+    assert_eq!(main_queues(&office, &[]).await, []);
     redriven(&world, 1).await;
     world.intake().await;
-    let found = further_queues(&world.office, &[]).await.unwrap();
-    assert_eq!(found, std::slice::from_ref(&world.main));
-    assert_eq!(further_queues(&world.office, std::slice::from_ref(&world.main)).await.unwrap(), []);
+    let main = std::slice::from_ref(&world.main);
+    assert_eq!(main_queues(&office, &[]).await, main);
+    assert_eq!(main_queues(&office, main).await, main);
+
+    // A version of the policy that is stored names one that has no letters yet.
+    let admin = Author { person: "admin".into(), signed_in_at: office.now() };
+    let (policy, reason) = (json!({ "queues": { "main": ["of-policy"] } }), "a new queue");
+    change_policy(&office, &admin, &PolicyRequest { policy, version: 0, reason: reason.into() }).await.unwrap();
+    let mut all = [QueueArn::from("of-stack"), "of-policy".into(), world.main.clone()];
+    all.sort();
+    assert_eq!(main_queues(&office, &["of-stack".into()]).await, all);
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ fn envelope(order: &str) -> String {
 async fn world() -> World {
     let mut world = World::new().await;
     let mut policy = Policy::clone(&world.office.policy);
-    policy.queues = QueuePolicy { main: Vec::new(), default_main: Some(world.main.clone()) };
+    policy.queues = QueuePolicy { main: Vec::new(), default_main: Some(world.main.clone()), default_dlq: None };
     world.office.policy = Arc::new(policy);
     world
 }

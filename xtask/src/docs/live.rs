@@ -29,6 +29,7 @@ enum Proof {
 const PROOFS: &[(&str, Proof)] = &[
     ("target/demo/dlo ", Proof::Demo),
     ("export DLO_TOKEN=", Proof::Demo),
+    ("export BODY=", Proof::Demo),
     ("curl --fail-with-body -X POST \"$DASHBOARD/", Proof::Demo),
     ("cp -r ", Proof::Demo),
     ("cargo demo", Proof::Step("one-machine")),

@@ -1,30 +1,21 @@
 //! FEATURE: signing in at an OIDC issuer, in a real browser: the API with its issuer adapter, the dashboard, and a local
 //! issuer. Every request passes through what imitates CloudFront's origin access control.
 
-use axum::body::{Body, to_bytes};
-use axum::extract::Request;
-use axum::http::header::AUTHORIZATION;
-use axum::http::{HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn};
-use axum::response::{IntoResponse, Response};
+use axum::middleware::from_fn;
 use browser::driver::Driver;
 use browser::person::Person;
+use dlo_tests::cloudfront;
 use dlo_tests::issuer::{CLIENT, Fault, Issuer};
-use domain::id::to_hex;
 use domain::policy::{Policy, SignInPolicy};
 use domain::time::Span;
 use harness::running::within;
 use harness::world::World;
 use lambda::sign_in::{self, Tokens};
 use office::api::Api;
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use wire::BODY_HASH_HEADER;
 
-/// The largest request body, bytes.
-const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// The title of the group that [`Fixture::open`] creates.
 const BROKEN: &str = "orders::Broken";
 
@@ -55,7 +46,7 @@ impl Fixture {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         issuer.register(&url);
-        let router = sign_in::serve(api, tokens, dashboard_files::FILES).layer(from_fn(behind_cloudfront));
+        let router = sign_in::serve(api, tokens, dashboard_files::FILES).layer(from_fn(cloudfront::behind));
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self { driver: Driver::start(), issuer, url, world }
     }
@@ -63,19 +54,6 @@ impl Fixture {
     fn page(&self, path: &str) -> String {
         format!("{}{path}", self.url)
     }
-}
-
-/// Does to requests what CloudFront's origin access control does in front of a function URL: it puts its own signature
-/// into `Authorization`, and Lambda refuses bodies whose hash the caller did not send.
-async fn behind_cloudfront(request: Request, next: Next) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let Ok(bytes) = to_bytes(body, BODY_BYTES_MAX).await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
-    let hash = parts.headers.get(BODY_HASH_HEADER).and_then(|hash| hash.to_str().ok());
-    if !bytes.is_empty() && hash != Some(to_hex(&Sha256::digest(&bytes)).as_str()) {
-        return (StatusCode::FORBIDDEN, "the request signature does not match").into_response();
-    }
-    parts.headers.insert(AUTHORIZATION, HeaderValue::from_static("AWS4-HMAC-SHA256 Credential=AKIA, Signature=0f"));
-    next.run(Request::from_parts(parts, Body::from(bytes))).await
 }
 
 /// Enters a name at the issuer, and presses a button there.
