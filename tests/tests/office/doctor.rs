@@ -98,6 +98,8 @@ async fn a_queue_that_only_letters_name_is_examined_and_counts_as_watched() {
         let [checkup] = &doctor::run(&office, &[]).await.unwrap()[..] else { panic!("one queue") };
         assert_eq!((&checkup.queue, checkup.dlq.as_ref()), (&world.main, Some(&world.dlq)), "{open} open");
         assert!(checkup.findings.iter().all(|finding| finding.check != Check::Watched), "{:?}", checkup.findings);
-        discard_all(&world, &group).await;
+        if open > 0 {
+            discard_all(&world, &group).await;
+        }
     }
 }

@@ -65,7 +65,7 @@ async fn a_deployment_that_cannot_start_is_alerted_once_and_found_by_the_doctor(
         assert_eq!(sent(&world, &[failed_start(&world, n)], SENDER).await, 0);
     }
     let [(level, title, advice)] = &alerts(&world)[..] else { panic!("one alert: {:?}", alerts(&world)) };
-    let cause = "Runtime.ImportModuleError: Unable to import module 'app': No module named 'prices'";
+    let cause = "ImportModuleError: Unable to import module 'app': No module named 'prices'";
     assert_eq!((*level, title), (Severity::Critical, &format!("orders-fn 8 cannot start: {cause}")));
     assert!(advice.contains("Roll back the last deployment of orders-fn"), "{advice}");
     let found = finding(&world).await.expect("a finding");
