@@ -9,6 +9,7 @@ mod envelopes;
 mod forgery;
 mod gate_conditions;
 mod generated_inputs;
+mod grouping;
 mod hostile;
 mod impact;
 mod linear;
