@@ -9,12 +9,14 @@
 mod codes;
 mod cuts;
 mod hosts;
+mod labels;
 mod members;
 mod out;
 mod paths;
 mod quotes;
 mod records;
 mod shapes;
+mod values;
 mod words;
 
 use crate::text::head;
@@ -150,7 +152,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn step(&mut self) {
-        if self.closes_quote() || self.inspection() || self.row_values() {
+        if self.closes_quote() || self.inspection() || self.row_values() || self.lone_character() {
             return;
         }
         let rest = self.rest();
@@ -214,6 +216,7 @@ impl<'a> Scanner<'a> {
             length += more;
         }
         let chunk = &rest[..length];
+        let begin = self.at;
         self.at += length.max(1);
         let named = chunk.trim_start_matches(['#', '~']);
         let core = named.trim_end_matches(['.', ':', '!', '?', '…', '-', '=']);
@@ -226,46 +229,16 @@ impl<'a> Scanner<'a> {
         let padded = self.out.run.is_some_and(|end| end.text == self.out.text.len());
         let shown = tail.chars().filter(|c| *c != '…' && !(padded && *c == '='));
         shown.for_each(|c| self.out.punctuation(c));
-        if tail.ends_with('=') && self.rest().starts_with(shapes::is_quote) {
+        if tail.is_empty() && self.rest().starts_with(" = ") {
+            self.spaced_value(core);
+        } else if tail == ":" && labels::labels_parameters(core) {
+            self.parameters(begin);
+        } else if tail.ends_with('=') && self.rest().starts_with(shapes::is_quote) {
             self.assigned_quote(core);
         } else if tail.ends_with('=') && self.rest().starts_with('<') {
             self.assigned_angle(core);
         } else if tail == "=" && shapes::is_name(core) && self.rest().starts_with([' ', ',', ';', ')', ']']) {
             // An empty value is a value.
-            self.out.mask();
-        }
-    }
-
-    /// `account="Zoë Brandt"`: a quoted value is data unless its key marks it as a code.
-    fn assigned_quote(&mut self, key: &str) {
-        let Some(open) = self.rest().chars().next() else { return };
-        let inside_at = self.at + open.len_utf8();
-        let Some(length) = self.quoted(open) else { return };
-        let inside = &self.text[inside_at..inside_at + length];
-        if words::is_message_key(key) && inside.contains(' ') {
-            self.at = inside_at;
-            self.out.quote(Some(open));
-            return self.closings.push(inside_at + length);
-        }
-        let kept = (words::is_code_key(key) && shapes::is_name(inside)) || words::is_truth(inside);
-        if kept || (words::is_host_key(key) && hosts::is_host(inside)) {
-            self.out.quote(Some(open));
-            let host = shapes::mask_parts(inside);
-            self.out.name(&host, &host);
-            self.out.quote(Some(open));
-        } else {
-            self.out.mask();
-        }
-        self.at = inside_at + length + 1;
-        self.at = self.text.len().min(self.text.ceil_char_boundary(self.at));
-    }
-
-    /// `to=<anna@mail.example>`
-    fn assigned_angle(&mut self, key: &str) {
-        let inside = &head(self.rest(), VALUE_BYTES_MAX)[1..];
-        let Some(length) = inside.find(['>', ' ', '<']).filter(|end| inside[*end..].starts_with('>')) else { return };
-        if !words::is_code_key(key) {
-            self.at += length + 2;
             self.out.mask();
         }
     }
@@ -290,11 +263,20 @@ impl<'a> Scanner<'a> {
             self.out.punctuation(':');
             return self.out.name(port, port);
         }
-        if words::precedes_user(&self.out.before) && words::is_user(core) && !self.is_nested {
+        let is_user = words::precedes_user(&self.out.before) && !self.is_nested
+            || (tail.is_empty() && labels::is_said_user(&self.out.before[0], after));
+        if is_user && words::is_user(core) {
             return self.out.mask();
+        }
+        if let Some(port) = codes::own_port(core, &self.out.before[0]) {
+            self.out.punctuation(':');
+            return self.out.name(port, port);
         }
         let is_code = || codes::is_code(core, &self.out, tail, after);
         match shapes::shape(core) {
+            Shape::Word | Shape::Parts if paths::is_document(core) && !labels::announces_code(&self.out.before[0]) => {
+                self.out.mask();
+            }
             Shape::Word if self.is_wrong_value(core, tail) => self.out.mask(),
             Shape::Word if words::joins_time(core, self.out.run.is_some(), after) => self.out.mask(),
             Shape::Word if self.out.run.is_some() && self.out.text.ends_with(' ') && words::is_unit(core) => {
@@ -315,26 +297,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// `Bad value for type int : seven`, `Invalid datetime: tomorrow. Path ...`: one word after a colon that ends the
-    /// clause is the value, if the words before the colon speak of a wrong one.
-    fn is_wrong_value(&self, core: &str, tail: &str) -> bool {
-        let Some(before) = self.out.text.strip_suffix(": ") else { return false };
-        let ends = self.rest().is_empty() || (tail == "." && self.rest().starts_with(' '));
-        let from = before.floor_char_boundary(before.len().saturating_sub(VALUE_BEFORE_BYTES));
-        ends && !words::is_reason(core) && words::announces_value(&before[from..].to_lowercase())
-    }
-
-    /// `ws=Source{1, 2}`, `key=0|app|7`: text that directly follows a value belongs to it.
-    fn rest_of_value(&mut self) {
-        let rest = head(self.rest(), SPAN_BYTES_MAX);
-        let more = match rest.chars().next() {
-            Some('{') => shapes::brace_length(&rest[1..]).map(|length| length + 2),
-            Some('|') => rest.find([' ', ',', ';', ')', ']', '}', '"', '\'']),
-            _ => None,
-        };
-        self.at += more.unwrap_or(0);
-    }
-
     /// A token with variable parts.
     fn parts(&mut self, core: &str) {
         if let Some((path, query)) = core.split_once('?').filter(|(path, _)| path.contains('/')) {
@@ -343,6 +305,10 @@ impl<'a> Scanner<'a> {
         }
         let mut masked = shapes::mask_parts(core);
         if paths::is_file(core) {
+            if let Some(more) = self.rest_of_name() {
+                self.at += more;
+                return self.out.mask();
+            }
             masked = paths::mask_file(core, &masked);
         }
         let is_route = masked.starts_with('/');
@@ -361,6 +327,11 @@ impl<'a> Scanner<'a> {
         });
         let url = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',', ';', ':', '!', '…']);
         self.at += url.len();
+        if let Some((key, _)) = url[..scheme].split_once('=').filter(|(key, _)| labels::is_own_end(key)) {
+            self.out.word(key);
+            self.out.punctuation('=');
+            return self.out.mask();
+        }
         let whole = &url[scheme + 3..];
         let located = whole.split('#').next().unwrap_or(whole);
         let (plain, query) = located.split_once('?').unwrap_or((located, ""));
@@ -378,6 +349,10 @@ impl<'a> Scanner<'a> {
         // The key of a stored object is a file's path, not a route.
         let is_key = paths::is_store(&url[..scheme]) && path.contains(MASK);
         masked.push_str(if is_key { "/*" } else { &path });
+        if let Some(bucket) = paths::bucket(host, &path).filter(|_| !is_key && path.contains(MASK)) {
+            masked.truncate(masked.len() - path.len() + bucket);
+            masked.push_str("/*");
+        }
         masked.push_str(&hosts::query_keys(query));
         self.out.word(&masked);
     }

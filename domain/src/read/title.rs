@@ -96,7 +96,10 @@ fn with_type(kind: &str, message: &str) -> String {
 fn short_type(error_type: &str) -> &str {
     const ALONE: [&str; 6] = ["Error", "Exception", "ErrorKind", "Fault", "Failure", "OpError"];
     const LANGUAGES: [&str; 4] = ["lang", "System", "builtins", "core"];
-    let path = error_type.trim_start_matches(['*', '&', '\\']);
+    // `** (Shop.Error)` of Elixir, `ProduceException`2[...]` of .NET.
+    let path = error_type.strip_prefix("** (").map_or(error_type, |name| name.trim_end_matches(')'));
+    let path = path.trim_start_matches(['*', '&', '\\']);
+    let path = &path[..path.find(['`', '<', '[']).filter(|at| *at > 0).unwrap_or(path.len())];
     let separators = ['.', '\\', ':'];
     let at = path.rfind(separators).map_or(0, |at| at + 1);
     if at == 0 || !ALONE.contains(&&path[at..]) {

@@ -176,7 +176,7 @@ const FAULTS: &[(Fault, Check, Severity, &str, &str)] = &[
         |f| f.failed_starts = Fact::Known(Some(failed_starts())),
         Check::Start,
         Critical,
-        "orders-fn 8 cannot start: Runtime.ImportModuleError: No module named 'prices'.",
+        "orders-fn 8 cannot start: ImportModuleError: No module named 'prices'",
         "Roll back the last deployment of orders-fn",
     ),
     (

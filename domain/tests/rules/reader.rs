@@ -36,7 +36,7 @@ pub const CLASSES: [&str; 18] = [
     "held_out_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.
-const PAIRS: [&str; 15] = [
+const PAIRS: [&str; 17] = [
     "pairs.txt",
     "fresh_pairs.txt",
     "second_pairs.txt",
@@ -52,6 +52,8 @@ const PAIRS: [&str; 15] = [
     "thirteenth_pairs.txt",
     "fourteenth_pairs.txt",
     "grouping_pairs.txt",
+    "mechanisms_pairs.txt",
+    "grouping_held_out_pairs.txt",
 ];
 
 /// A case: its mechanism and its fields.
@@ -230,6 +232,8 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("classes", classes("parts_classes.txt")),
         ("classes", classes("fifteenth_classes.txt")),
         ("pairs", pairs("grouping_pairs.txt")),
+        ("pairs", pairs("mechanisms_pairs.txt")),
+        ("pairs", pairs("grouping_held_out_pairs.txt")),
     ];
     let mut text = String::new();
     let mut scores = String::new();

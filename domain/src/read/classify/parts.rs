@@ -149,8 +149,9 @@ pub fn states_timeout(lower: &str) -> Option<Classification> {
     let at = lower.find("timeout")?;
     let after = lower[at + "timeout".len()..].trim_start_matches([' ', '\'', '"', '`', ')']);
     // `exceeded the timeout value` is about a moment again.
-    let is_over =
-        ["exceed", "reached", "elapsed", "expired", " after ", "attempts"].iter().any(|word| lower.contains(word));
+    let is_over = ["exceed", "reached", "elapsed", "expired", " after ", "before the", "attempts"]
+        .iter()
+        .any(|word| lower.contains(word));
     let nouns: &[&str] = if is_over { &[] } else { &NOUNS };
     let rule = RULES.iter().chain(nouns).find(|rule| after.starts_with(**rule));
     let before =

@@ -162,7 +162,7 @@ fn starts_reason(text: &str) -> bool {
         "Client Error", "Server Error", "Bad ", "Unauthorized", "Payment", "Forbidden", "Not ", "Method", "Proxy",
         "Request", "Conflict", "Gone", "Length", "Precondition", "Payload", "URI", "Unsupported", "Range",
         "Expectation", "Misdirected", "Unprocessable", "Locked", "Failed", "Too ", "Internal", "Service", "Gateway",
-        "HTTP Version", "Found", "Moved", "OK", "No Content", "Accepted", "Created",
+        "HTTP Version", "Found", "Moved", "OK", "No Content", "Accepted", "Created", "Validation ",
     ];
     REASONS.iter().any(|reason| text.starts_with(reason))
 }
@@ -207,6 +207,12 @@ const EPHEMERAL_PORT_MIN: u32 = 32_768;
 pub fn is_service_port(text: &str) -> bool {
     let fits = (2..=5).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
     fits && text.parse().is_ok_and(|port: u32| port < EPHEMERAL_PORT_MIN)
+}
+
+/// Returns the port of a service in `listen tcp :443`.
+pub fn own_port<'a>(core: &'a str, before: &str) -> Option<&'a str> {
+    let port = core.strip_prefix(':').filter(|port| is_service_port(port))?;
+    matches!(before, "tcp" | "udp" | "on" | "listen" | "listening" | "address" | "port").then_some(port)
 }
 
 /// Whether a token with digits names the cause, judged by the word before it: a version, a result of COM or Windows, a

@@ -10,6 +10,7 @@ const LOOKED_AT_BYTES_MAX: usize = 2 * 1024;
 const MARKS: &[&str] = &[
     "[SQL:", "(SQL:", "(Connection:", "[parameters:", "(Background on this error", "For further information", "For more information",
     "See http", "see http", "Read more at", "Request ID:", "RequestId:", "Learn more at", "Visit http", "DETAIL:", "HINT:", "More info:",
+    ", failedMessage=",
 ];
 
 /// Returns the position after the cause.
@@ -18,10 +19,10 @@ pub fn end_of_cause(text: &str) -> usize {
     let mut end = text.len();
     for (at, byte) in looked_at.bytes().enumerate() {
         let is_mark = match byte {
-            b'[' | b'(' | b'F' | b'S' | b's' | b'R' | b'L' | b'V' | b'D' | b'H' | b'M' => {
+            b'[' | b'(' | b',' | b'F' | b'S' | b's' | b'R' | b'L' | b'V' | b'D' | b'H' | b'M' => {
                 MARKS.iter().any(|mark| looked_at[at..].starts_with(mark))
             }
-            b'\n' => labels_detail(&looked_at[at + 1..]),
+            b'\n' => labels_detail(&looked_at[at + 1..]) || looked_at[at + 1..].starts_with("params:"),
             _ => false,
         };
         // A message that begins with a detail has nothing else.

@@ -33,6 +33,8 @@ pub struct Out {
     pub of_states: bool,
     /// Whether a SQLSTATE came, which a driver's own number follows.
     pub of_sql: bool,
+    /// Whether a statement of SQL began, whose quoted names are tables and columns.
+    pub of_statement: bool,
     /// The open brackets since the one of an error's call or of a leading tuple; 0 outside.
     pub calls: u8,
 }
@@ -168,5 +170,6 @@ impl Out {
         let last = self.before[0].as_str();
         self.of_states |= words::announces_states(last);
         self.of_sql |= last == "sqlstate";
+        self.of_statement |= words::begins_statement(&self.before[1], last);
     }
 }

@@ -37,6 +37,56 @@ pub fn is_store(scheme: &str) -> bool {
     ["s3", "s3a", "gs", "abfs", "abfss", "wasbs", "hdfs", "file"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
+/// Returns the length of the part of an address's path that names a bucket or container, if the host stores objects.
+pub fn bucket(host: &str, path: &str) -> Option<usize> {
+    let first = || path.get(1..)?.find('/').map(|at| at + 1);
+    if host.ends_with(".amazonaws.com") {
+        return match host {
+            _ if host.starts_with("s3.") || host.starts_with("s3-") => first(),
+            _ if host.contains(".s3.") || host.contains(".s3-") => Some(0),
+            _ => None,
+        };
+    }
+    if host.ends_with(".blob.core.windows.net") {
+        return first();
+    }
+    // The JSON API: `/storage/v1/b/lake/o/7.csv`.
+    if host == "storage.googleapis.com" { path.find("/o/").map(|at| at + 2).or_else(first) } else { None }
+}
+
+/// The endings of documents that people and systems exchange. Their names are data; those of a program's own files,
+/// such as `app.yml`, say what is wrong.
+#[rustfmt::skip]
+const DOCUMENTS: &[&str] = &[
+    "pdf", "csv", "tsv", "xlsx", "xls", "ods", "doc", "docx", "odt", "pptx", "png", "jpg", "jpeg", "gif", "webp", "heic", "tif",
+    "tiff", "zip", "gz", "parquet", "avro", "orc", "ndjson", "jsonl", "eml", "mp3", "mp4", "mov", "dat",
+];
+
+/// First directories that hold data (Filesystem Hierarchy Standard 3.0): a file there may be data with other endings too.
+const DATA_ROOTS: [&str; 4] = ["srv", "data", "mnt", "media"];
+
+/// Whether a token is the name or path of a document.
+pub fn is_document(core: &str) -> bool {
+    let Some((stem, end)) = core.rsplit_once('.') else { return false };
+    if stem.is_empty() || !(2..=7).contains(&end.len()) || stem.contains("://") {
+        return false;
+    }
+    // `Compression.Zip` is a class.
+    let one_case = end.starts_with(char::is_lowercase) || end.ends_with(char::is_uppercase);
+    if one_case && DOCUMENTS.iter().any(|known| end.eq_ignore_ascii_case(known)) {
+        return true;
+    }
+    let Some(path) = core.strip_prefix('/') else { return false };
+    let first = path.split('/').next().unwrap_or(path);
+    // A file for a moment, but not a socket.
+    if first == "tmp" || path.starts_with("var/tmp") {
+        return !matches!(end, "sock" | "pid" | "lock" | "yml" | "yaml" | "toml" | "ini" | "conf")
+            && end.bytes().all(|b| b.is_ascii_alphanumeric())
+            && end.bytes().any(|b| b.is_ascii_alphabetic());
+    }
+    matches!(end, "json" | "xml" | "txt" | "html" | "log") && DATA_ROOTS.contains(&first) && !core.contains("conf")
+}
+
 /// Whether a token is a file's path rather than a route or a pointer into a document.
 pub fn is_file(core: &str) -> bool {
     let drive = core.as_bytes().get(..3).is_some_and(|b| b[0].is_ascii_alphabetic() && b[1] == b':' && b[2] == b'\\');

@@ -45,7 +45,7 @@ impl Scanner<'_> {
         let end = inside_at + length + close.len_utf8();
         let after = &self.text[end..];
         let word = inside.trim();
-        if self.is_index() || self.names_something(word, after) {
+        if self.is_index() || self.names_column(open, word) || self.names_something(word, after) {
             self.at = end;
             self.out.quote(Some(open));
             self.out.name(word, inside);
@@ -101,6 +101,11 @@ impl Scanner<'_> {
         before
             .strip_suffix('[')
             .is_some_and(|b| b.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, ']' | '_')))
+    }
+
+    /// `from "orders"`: a name in a statement of SQL. Its values are in other marks.
+    fn names_column(&self, open: char, word: &str) -> bool {
+        self.out.of_statement && matches!(open, '"' | '`') && shapes::is_name(word)
     }
 
     fn names_something(&self, inside: &str, after: &str) -> bool {

@@ -7,8 +7,9 @@ use alloc::string::String;
 
 /// The codes of a record that count.
 const CODES_MAX: usize = 4;
-/// How deep the members of a record are looked at: the record itself, and one level below.
-const DEPTH_MAX: usize = 2;
+/// How deep the members of a record are looked at: the record itself, and two levels below, as GraphQL has its codes in
+/// `errors[].extensions.code`.
+const DEPTH_MAX: usize = 3;
 /// The longest name of a struct that is looked for before its braces, bytes.
 const STRUCT_BYTES_MAX: usize = 80;
 /// The longest code that is a number, digits: an HTTP status, an errno, a driver's number.

@@ -78,6 +78,11 @@ pub fn bracket_length(inside: &str) -> Option<usize> {
     closing(inside, b'(', b')')
 }
 
+/// Returns the position of the square bracket that closes the one before the text.
+pub fn square_length(inside: &str) -> Option<usize> {
+    closing(inside, b'[', b']')
+}
+
 /// Returns the position of the angle that closes the one before the text.
 pub fn angle_length(inside: &str) -> Option<usize> {
     closing(inside, b'<', b'>')
@@ -145,6 +150,10 @@ pub fn is_name(text: &str) -> bool {
 pub fn is_code_name(name: &str) -> bool {
     if name.contains("::") || name.ends_with("()") || name.trim_matches('_').contains('_') {
         return true;
+    }
+    // `.limit`, a path through a document.
+    if name.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase())) {
+        return !name.ends_with('.');
     }
     if name.contains("..") || name.ends_with('.') || name.ends_with('-') {
         return false;

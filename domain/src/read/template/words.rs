@@ -14,26 +14,30 @@ pub const BEFORE_A_NAME: &[&str] = &[
     "near", "expected", "collection", "partition", "stream", "feature", "flag", "option", "worker", "handler", "task",
     "step", "command", "program", "bulkhead", "charset", "encoding", "algorithm", "mechanism", "claim", "codec",
     "adapter", "dialect", "strategy", "driver", "host", "path", "local", "global", "event", "variant", "job", "provider", "template",
+    "alias", "subgraph",
 ];
 
 /// The same, as the end of a name such as `CircuitBreaker` or `OrderHandler`.
-pub const ENDS_BEFORE_A_NAME: &[&str] = &["breaker", "limiter", "bulkhead", "handler", "provider", "service"];
+pub const ENDS_BEFORE_A_NAME: &[&str] = &["breaker", "limiter", "bulkhead", "handler", "provider", "service", "type"];
 
-/// The same words in the message catalogues of PostgreSQL: column, table, relation, type and constraint.
+/// The same words in the message catalogues of PostgreSQL: column, table, relation, type and constraint; and the word
+/// for a field in those of validators.
 #[rustfmt::skip]
 pub const BEFORE_A_NAME_ABROAD: &[&str] = &[
     "spalte", "tabelle", "unique-constraint", "not-null-constraint", "check-constraint",
     "fremdschlüssel-constraint", "colonne", "contrainte", "unique", "étrangère", "columna", "relación", "tabla",
     "restricción", "unicidad", "foránea", "colonna", "relazione", "tabella", "vincolo", "univoco", "esterna", "столбец",
     "столбце", "отношение", "отношения", "отношении", "таблице", "таблицы", "уникальности", "ключа", "列", "表", "关系",
-    "唯一约束", "外键约束", "检查约束", "kolumn", "kolumnen", "tabell", "relationen",
+    "唯一约束", "外键约束", "检查约束", "kolumn", "kolumnen", "tabell", "relationen", "feld", "champ", "campo", "поле", "veld",
+    "fält", "felt", "字段", "attribut", "eigenschaft", "propriété", "propiedad", "proprietà",
 ];
 
-/// The names of types in Python, JavaScript and JSON Schema, which are the cause wherever they are quoted.
+/// The names of types in Python, JavaScript, .NET, BSON and JSON Schema, which are the cause wherever they are quoted.
 #[rustfmt::skip]
 pub const TYPE_NAMES: &[&str] = &[
     "int", "str", "float", "bool", "list", "dict", "tuple", "set", "bytes", "string", "number", "object", "array",
-    "boolean", "integer", "null", "undefined", "NoneType",
+    "boolean", "integer", "null", "undefined", "NoneType", "String", "Number", "Decimal", "Double", "Float", "Boolean",
+    "Integer", "Long", "Guid", "DateTime", "Timestamp", "Array", "Object", "Document", "Null", "Map", "List",
 ];
 
 /// Words that sentences have and names rarely do.
@@ -109,29 +113,11 @@ pub fn names_code(error_type: &str) -> bool {
     TYPES.iter().any(|name| last.eq_ignore_ascii_case(name))
 }
 
-/// Whether a text says that a value is wrong, as its last words: what follows the colon is that value. `before` is in
-/// lower case.
-pub fn announces_value(before: &str) -> bool {
-    #[rustfmt::skip]
-    const WRONG: &[&str] =
-        &["bad", "invalid", "illegal", "malformed", "convert", "parse", "parsing", "unparseable", "interpret"];
-    #[rustfmt::skip]
-    const VALUES: &[&str] = &[
-        "value", "integer", "number", "decimal", "boolean", "float", "double", "date", "datetime", "timestamp", "duration",
-        "guid", "uuid", "character", "digit",
-    ];
-    let holds = |list: &[&str]| before.split(|c: char| !c.is_alphanumeric()).any(|word| list.contains(&word));
-    holds(WRONG) && holds(VALUES)
-}
-
-/// Whether a word in the place of a value says why there is none.
-pub fn is_reason(word: &str) -> bool {
-    #[rustfmt::skip]
-    const REASONS: &[&str] = &[
-        "empty", "missing", "null", "nil", "none", "required", "expired", "negative", "overflow", "underflow", "duplicate",
-        "unknown", "unsupported", "malformed", "truncated", "nan", "infinity",
-    ];
-    REASONS.iter().any(|reason| word.eq_ignore_ascii_case(reason))
+/// Whether a word is a part of a sentence rather than of a name.
+pub fn joins_sentence(word: &str) -> bool {
+    const MORE: [&str; 8] = ["and", "or", "as", "into", "onto", "after", "before", "because"];
+    let of_names = ["of", "von", "der", "de", "la", "für", "for"].contains(&word);
+    !of_names && (OF_SENTENCES.contains(&word) || MORE.contains(&word))
 }
 
 /// Whether a key's value is the cause rather than data.
@@ -278,6 +264,16 @@ pub fn calls_error(text: &str) -> bool {
 /// Whether a word announces states: then `from 'paid' to 'draft'` names two of them.
 pub fn announces_states(word: &str) -> bool {
     matches!(word, "transition" | "state" | "states" | "status" | "go" | "phase" | "move" | "switch" | "transitions")
+}
+
+/// Whether the last two words begin a statement of SQL. `select` and `update` are also words of sentences.
+pub fn begins_statement(second: &str, last: &str) -> bool {
+    match last {
+        "into" => second == "insert",
+        "from" => second == "delete",
+        "select" | "update" => matches!(second, "query" | "executing" | "execute" | "statement" | "sql" | ""),
+        _ => false,
+    }
 }
 
 /// Whether a key's value is a sentence about the error (RFC 9457, FHIR's OperationOutcome, and what web frameworks use).

@@ -1,0 +1,85 @@
+//! Words and keys that announce values, and what is no value in such a place.
+
+/// Whether a text says that a value is wrong, as its last words: what follows the colon is that value. `before` is in
+/// lower case.
+pub fn announces_value(before: &str) -> bool {
+    #[rustfmt::skip]
+    const WRONG: &[&str] =
+        &["bad", "invalid", "illegal", "malformed", "wrong", "convert", "parse", "parsing", "unparseable", "interpret"];
+    #[rustfmt::skip]
+    const VALUES: &[&str] = &[
+        "value", "integer", "number", "decimal", "boolean", "float", "double", "date", "datetime", "timestamp", "duration",
+        "guid", "uuid", "character", "digit", "id", "identifier", "time", "color", "colour", "letter", "range",
+    ];
+    let holds = |list: &[&str]| before.split(|c: char| !c.is_alphanumeric()).any(|word| list.contains(&word));
+    holds(WRONG) && holds(VALUES)
+}
+
+/// Whether a text ends by saying that a list of what is allowed follows: `must be one of`.
+pub fn announces_choice(before: &str) -> bool {
+    let last = before.trim_end_matches(':').rsplit(' ').next().unwrap_or_default();
+    matches!(last, "of" | "are" | "values" | "options" | "formats" | "allowed" | "supported" | "expected" | "choices")
+}
+
+/// Whether a text ends by saying that an id follows: `found by id`. The text is in lower case.
+pub fn announces_id(before: &str) -> bool {
+    let mut words = before.rsplit(' ');
+    let is_id = matches!(words.next(), Some("id" | "ids" | "uuid" | "guid" | "identifier"));
+    is_id && matches!(words.next(), Some("by" | "with" | "for" | "of" | "having" | "has"))
+}
+
+/// Whether a word in the place of a value says why there is none.
+pub fn is_reason(word: &str) -> bool {
+    #[rustfmt::skip]
+    const REASONS: &[&str] = &[
+        "empty", "missing", "null", "nil", "none", "required", "expired", "negative", "overflow", "underflow", "duplicate",
+        "unknown", "unsupported", "malformed", "truncated", "nan", "infinity", "reserved", "forbidden", "taken", "blank",
+        "zero", "revoked", "deleted", "inactive", "disabled", "blocked", "exceeded", "mismatch", "conflict", "reversed",
+    ];
+    REASONS.iter().any(|reason| word.eq_ignore_ascii_case(reason))
+}
+
+/// Whether a key's value is the name of a thing: `objectName`, `request_id`. The name of a piece of code is none.
+pub fn names_thing(key: &str) -> bool {
+    const ENDS: [&str; 6] = ["name", "id", "key", "path", "file", "uri"];
+    #[rustfmt::skip]
+    const CODE: &[&str] = &[
+        "column", "field", "table", "class", "type", "method", "property", "attribute", "parameter", "param", "module",
+        "function", "host", "service", "index", "bucket", "container", "queue", "topic",
+    ];
+    if matches!(key, "resource" | "object" | "filename") {
+        return true;
+    }
+    ENDS.iter().any(|end| {
+        let Some(stem) = key.len().checked_sub(end.len()).filter(|at| *at > 0).and_then(|at| key.get(..at)) else {
+            return false;
+        };
+        let last = &key[stem.len()..];
+        let joined =
+            last.get(1..) == end.get(1..) && last.starts_with(char::from(end.as_bytes()[0].to_ascii_uppercase()));
+        let snake = stem.ends_with(['_', '-']) && last == *end;
+        let stem = stem.trim_end_matches(['_', '-']);
+        (joined || snake) && !CODE.iter().any(|code| stem.to_ascii_lowercase().ends_with(code))
+    })
+}
+
+/// Whether a key names the caller's own end of a connection, whose address and port are data.
+pub fn is_own_end(key: &str) -> bool {
+    ["local", "laddr", "localAddress", "local_address", "localAddr"].contains(&key)
+}
+
+/// Whether a word announces a piece of code, whose name may end like a document's: `module pyarrow.parquet`.
+pub fn announces_code(last: &str) -> bool {
+    matches!(last, "module" | "package" | "class" | "type" | "namespace" | "import" | "named" | "function")
+}
+
+/// Whether a word labels the parameters of a statement.
+pub fn labels_parameters(word: &str) -> bool {
+    ["params", "parameters", "bindings"].iter().any(|label| word.eq_ignore_ascii_case(label))
+}
+
+/// Whether a word after this one names a user, judged by what is said of it: `user anna not found`.
+pub fn is_said_user(last: &str, after: &str) -> bool {
+    const SAID: [&str; 4] = [" not found", " does not exist", " already exists", " is not "];
+    matches!(last, "user" | "username" | "login") && SAID.iter().any(|said| after.starts_with(said))
+}
