@@ -15,6 +15,7 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1::SendRequest;
 use hyper::{Method, Request, StatusCode, header};
 use serde::Deserialize;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -67,12 +68,13 @@ impl Witness {
         Self { watch, logs, settings }
     }
 
-    /// Starts the proxy. Returns whether its port was free.
-    pub async fn serve(&self) -> bool {
-        let Ok(listener) = TcpListener::bind(self.settings.proxy()).await else { return false };
+    /// Starts the proxy at an address. Returns the address with its port, or `None` if the port is taken.
+    pub async fn serve(&self, at: SocketAddr) -> Option<SocketAddr> {
+        let listener = TcpListener::bind(at).await.ok()?;
+        let at = listener.local_addr().ok()?;
         let proxy = Proxy::new(self.settings.upstream.clone(), Arc::clone(&self.watch));
         tokio::spawn(proxy.serve(listener));
-        true
+        Some(at)
     }
 }
 
@@ -84,7 +86,7 @@ pub async fn run(settings: Settings) -> ExitCode {
     }
     let witness = Witness::new(settings);
     // The port first: the wrapper looks for it as soon as all extensions are registered.
-    let serves = is_on && witness.serve().await;
+    let serves = is_on && witness.serve(witness.settings.proxy()).await.is_some();
     if is_on && !serves {
         say(&format!("is off: port {} is taken; set DLO_WITNESS_PORT to another", witness.settings.port));
     }

@@ -1,7 +1,7 @@
 //! `run`: extension and wrapper in one process, for images and custom runtimes, where Lambda ignores wrappers.
 
 use crate::extension::{Witness, follow_internally};
-use crate::settings::{RUNTIME_API, Settings};
+use crate::settings::{RUNTIME_API, Settings, proxy};
 use crate::voice::say;
 use crate::wrapper;
 use domain::report::ReportedError;
@@ -38,15 +38,18 @@ pub async fn run(command: &[OsString], settings: Option<Settings>) -> ExitCode {
             None
         }
         Some(settings) => {
-            let (address, port) = (settings.proxy().to_string(), settings.port);
+            // Only this command looks for the proxy, so any port will do: other environments may share this machine.
+            let (wanted, any) = (settings.proxy(), proxy(0));
             let witness = Witness::new(settings);
-            let serves = witness.serve().await;
-            if serves {
-                process.env(RUNTIME_API, address);
-            } else {
-                say(&format!("is off: port {port} is taken; set DLO_WITNESS_PORT to another"));
+            let at = match witness.serve(wanted).await {
+                Some(at) => Some(at),
+                None => witness.serve(any).await,
+            };
+            match at {
+                Some(at) => drop(process.env(RUNTIME_API, at.to_string())),
+                None => say("is off: it can listen on no port"),
             }
-            serves.then_some(witness)
+            at.map(|_| witness)
         }
         None => None,
     };

@@ -130,6 +130,9 @@ pub fn check<T>(paths: &Paths, functions: &Path, tests: impl FnOnce(&Stack<'_>) 
         check_account(paths, Some(&endpoint), [stack::OFFICE, stack::DEMO])?;
         tests(&stack)
     });
+    if result.is_err() {
+        endpoint.print_log_end();
+    }
     if endpoint.is_ours() { endpoint::stop(&folder) } else { stack::delete(paths, &endpoint) }?;
     result
 }

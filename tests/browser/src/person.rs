@@ -135,24 +135,38 @@ impl Person {
         self.look_for(role, "").await.map(|(_, names)| names).unwrap_or_default()
     }
 
-    /// Clicks an element with the mouse.
+    /// Clicks an element with the mouse, as soon as it is enabled.
     pub async fn clicks(&self, role: &str, name: &str) {
-        let mut last = None;
+        self.clicks_when(role, name, false).await;
+    }
+
+    /// Clicks an element with the mouse, even if it is disabled.
+    pub async fn tries(&self, role: &str, name: &str) {
+        self.clicks_when(role, name, true).await;
+    }
+
+    async fn clicks_when(&self, role: &str, name: &str, may_be_disabled: bool) {
+        let mut last = String::new();
         let clicked = within(2 * PATIENCE, async || {
+            let element = self.find(role, name).await;
+            let is_disabled = matches!(element.attr("aria-disabled").await, Ok(Some(value)) if value == "true");
+            if is_disabled && !may_be_disabled {
+                "it stays disabled".clone_into(&mut last);
+                return None;
+            }
             // The element may move or be replaced before the click, or be covered by a sticky element. Then scroll and
             // retry.
-            let element = self.find(role, name).await;
             match element.click().await {
                 Ok(()) => Some(()),
                 Err(error) => {
-                    last = Some(error);
+                    last = error.to_string();
                     let _ = element.scroll_into_view().await;
                     None
                 }
             }
         });
         if clicked.await.is_none() {
-            panic!("{} cannot click the {role} {name:?}: {last:?}", self.name);
+            panic!("{} cannot click the {role} {name:?}: {last}\n{}", self.name, self.reads().await);
         }
     }
 

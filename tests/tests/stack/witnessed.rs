@@ -41,7 +41,7 @@ async fn a_python_function_is_explained_and_its_replay_confirmed() {
     let way = Way::begin().await;
     way.fails().await;
     let group = way.is_explained().await;
-    way.function.deploy("v2").await;
+    way.is_mended().await;
     let replay = way.replays(&group).await;
     way.is_confirmed(&replay).await;
     way.end().await;
@@ -127,6 +127,14 @@ impl Way {
         assert_eq!((said.kind, said.by.rsplit(':').next()), (ReportKind::Error, Some(self.name.as_str())));
         assert!(said.reporter.is_some_and(|reporter| reporter.starts_with("witness/")));
         row.id.clone()
+    }
+
+    /// The function is mended. From now on a message is delivered once, however slowly the function starts.
+    async fn is_mended(&self) {
+        self.function.deploy("v2").await;
+        let url = format!("$(aws sqs get-queue-url --queue-name '{}' --query QueueUrl --output text)", self.name);
+        self.cloud
+            .sh(&format!("aws sqs set-queue-attributes --queue-url \"{url}\" --attributes VisibilityTimeout=600"));
     }
 
     /// The fix is declared and approved.

@@ -64,15 +64,32 @@ async fn with_extensions_switched_off_the_function_runs_directly() {
 #[tokio::test]
 async fn if_the_port_is_taken_the_function_runs_directly() {
     let queue = ReportsQueue::start(Mood::Takes).await;
-    for (layer, runtime) in [(Layer::On, RUNTIMES[0]), (Layer::Run, RUNTIMES[0]), (Layer::On, RUNTIMES[1])] {
-        // A stranger that takes connections and never answers.
-        let stranger = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let port = stranger.local_addr().expect("an address").port();
-        let mut sandbox = behind(runtime, Some(&queue), Options { layer, port, ..Options::default() }).await;
+    for runtime in RUNTIMES {
+        let (stranger, port) = stranger().await;
+        let mut sandbox = behind(runtime, Some(&queue), Options { port, ..Options::default() }).await;
         assert_eq!(api(sandbox.invoke(&good()).await), sandbox.service.address);
         sandbox.wait_until_said(&format!("is off: port {port} is taken")).await;
         drop(stranger);
     }
+}
+
+#[tokio::test]
+async fn if_the_port_is_taken_the_command_run_takes_another() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    let (stranger, port) = stranger().await;
+    let options = Options { layer: Layer::Run, port, ..Options::default() };
+    let mut sandbox = behind(RUNTIMES[0], Some(&queue), options).await;
+    assert_ne!(api(sandbox.invoke(&good()).await), sandbox.service.address);
+    sandbox.invoke(&bad()).await;
+    assert_eq!(queue.report().await.kind, ReportKind::Error);
+    drop(stranger);
+}
+
+/// Returns a stranger that takes connections and never answers, and its port.
+async fn stranger() -> (TcpListener, u16) {
+    let stranger = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let port = stranger.local_addr().expect("an address").port();
+    (stranger, port)
 }
 
 #[tokio::test]

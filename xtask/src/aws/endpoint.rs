@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const PORT: u16 = 4566;
 const START_MAX: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
+/// How much of the log a failure shows: some minutes of a test.
+const LOG_LINES: usize = 300;
 
 pub struct Endpoint {
     pub url: String,
@@ -53,6 +55,16 @@ impl Endpoint {
         let port = free_port()?;
         say::phase(&format!("starting MiniStack on port {port}"), || start(paths, folder, &programs, port))?;
         Ok(ours(folder, port))
+    }
+
+    /// Prints the end of our own endpoint's log, which has what the functions wrote.
+    pub fn print_log_end(&self) {
+        let Some(text) = self.folder.as_deref().and_then(|folder| fs::read_to_string(log_file(folder)).ok()) else {
+            return;
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        println!("\nThe last {LOG_LINES} lines of MiniStack's log:");
+        lines.iter().skip(lines.len().saturating_sub(LOG_LINES)).for_each(|line| println!("{line}"));
     }
 
     /// Sets the variables that lead a command to this endpoint. MiniStack does not check credentials.

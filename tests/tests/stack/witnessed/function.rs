@@ -8,7 +8,6 @@ use domain::id::QueueArn;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::fs::Permissions;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
@@ -36,12 +35,9 @@ impl Function {
         function
     }
 
-    /// What the documents tell people to set, and a port: the proxies of several functions run on this one machine, and
-    /// those of two versions may overlap.
+    /// What the documents tell people to set.
     fn environment(&self) -> Value {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("its address").port();
-        json!({ "Variables": { "DLO_REPORTS": self.reports, "DLO_WITNESS_PORT": port.to_string() } })
+        json!({ "Variables": { "DLO_REPORTS": self.reports } })
     }
 
     /// Lets the function consume a queue.
@@ -54,8 +50,6 @@ impl Function {
     pub async fn deploy(&self, version: &str) {
         let path = format!("functions/{}", self.name);
         self.stack.lambda(Method::PUT, &format!("{path}/code"), Some(&json!({ "ZipFile": code(version) }))).await;
-        let environment = json!({ "Environment": self.environment() });
-        self.stack.lambda(Method::PUT, &format!("{path}/configuration"), Some(&environment)).await;
     }
 
     /// Deletes the function and its mapping.
