@@ -15,10 +15,13 @@ use domain::limits::RETENTION_MAX;
 use domain::report::Report;
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Span;
+use futures_util::future::try_join_all;
 use std::collections::BTreeSet;
 
-/// Main queues that one report is looked up for. A function rarely consumes more than one.
-const QUEUES_MAX: usize = 50;
+/// Main queues that one report is looked up for, of those that the office knows by name.
+const QUEUES_MAX: usize = 500;
+/// Queues that are read at once.
+const QUEUES_AT_ONCE: usize = 20;
 
 /// How long a start waits until the office knows which queue the function consumes: sweep looks each minute. Less than
 /// the receipts queue takes to give a message up (ten times three minutes in the template), because a layer on a function
@@ -51,13 +54,16 @@ pub(super) async fn take(office: &Office, report: &Report, sender: Option<&str>)
 async fn consumed_by(office: &Office, report: &Report, sender: Option<&str>) -> Result<Vec<QueueArn>, OfficeError> {
     let policy = &office.policy.queues;
     let named: BTreeSet<&QueueArn> = policy.main.iter().chain(&policy.default_main).collect();
+    let named: Vec<&QueueArn> = named.into_iter().take(QUEUES_MAX).collect();
     let (now, function) = (office.now(), report.function_name());
     let mut queues = Vec::new();
-    for queue in named.into_iter().take(QUEUES_MAX) {
-        let Some(attached) = office.store.attached(queue).await? else { continue };
-        let is_sender = attached.is_consumer(sender.unwrap_or_default(), now) == Some(true);
-        if is_sender && attached.consumer(function, now).is_some() {
-            queues.push(queue.clone());
+    for some in named.chunks(QUEUES_AT_ONCE) {
+        for attached in try_join_all(some.iter().map(|queue| office.store.attached(queue))).await?.into_iter().flatten()
+        {
+            let is_sender = attached.is_consumer(sender.unwrap_or_default(), now) == Some(true);
+            if is_sender && attached.consumer(function, now).is_some() {
+                queues.push(attached.queue);
+            }
         }
     }
     Ok(queues)
