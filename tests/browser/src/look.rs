@@ -3,6 +3,7 @@
 use crate::person::Person;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::PoisonError;
 
 /// A screen size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,8 +108,22 @@ impl Person {
         self.slow_script(SETTLE).await;
     }
 
-    /// Takes screenshots and runs axe in every screen and theme.
+    /// Goes on with another screen.
+    pub async fn takes(&self, screen: Screen) {
+        *self.screen.lock().unwrap_or_else(PoisonError::into_inner) = screen;
+        self.sees_as(screen, Theme::Light).await;
+    }
+
+    /// Whether their device is a phone.
+    pub fn is_on_a_phone(&self) -> bool {
+        *self.screen.lock().unwrap_or_else(PoisonError::into_inner) == Screen::Phone
+    }
+
+    /// Takes screenshots and runs axe in every screen and theme. On a phone a story shows nothing new.
     pub async fn shows(&self, what: &str) {
+        if self.is_on_a_phone() {
+            return;
+        }
         for screen in [Screen::Wide, Screen::Phone] {
             for theme in [Theme::Light, Theme::Dark] {
                 self.sees_as(screen, theme).await;

@@ -2,6 +2,7 @@
 //! and reads.
 
 use crate::driver::Driver;
+use crate::look::Screen;
 use harness::running::within;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,6 +59,8 @@ pub struct Person {
     /// Their browser.
     pub driver: WebDriver,
     name: &'static str,
+    /// The screen of their device.
+    pub(crate) screen: Mutex<Screen>,
     faults: Mutex<Vec<String>>,
 }
 
@@ -71,8 +74,8 @@ impl Person {
         options.set_browser_log_level(LoggingPrefsLogLevel::All).expect("a log level");
         local::http::provide_tls();
         let driver = WebDriver::new(driver.url(), options).await.expect("Chromium starts");
-        let person = Self { driver, name, faults: Mutex::new(Vec::new()) };
-        person.sees_as(crate::look::Screen::Wide, crate::look::Theme::Light).await;
+        let person = Self { driver, name, screen: Mutex::new(Screen::Wide), faults: Mutex::new(Vec::new()) };
+        person.takes(Screen::Wide).await;
         person
     }
 
