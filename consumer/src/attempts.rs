@@ -64,7 +64,8 @@ impl Attempt {
     }
 }
 
-/// Whether a message fails whoever takes it: at least three failures on at least three different instances.
+/// Whether a message fails whoever takes it: at least three failures of unknown class on at least three different
+/// instances. A known class keeps its class: an outage meets every instance, too.
 ///
 /// ```
 /// use consumer::attempts::{Attempt, is_poison};
@@ -74,9 +75,12 @@ impl Attempt {
 /// let on = |instance| Attempt::new(&Failure::unknown("E", "m"), Timestamp::from_ms(7), instance);
 /// assert!(!is_poison(&[on("a"), on("a"), on("a"), on("b")]));
 /// assert!(is_poison(&[on("a"), on("b"), on("c")]));
+/// let down = |instance| Attempt::new(&Failure::transient("E", "m"), Timestamp::from_ms(7), instance);
+/// assert!(!is_poison(&[down("a"), down("b"), on("c")]));
 /// ```
 pub fn is_poison(attempts: &[Attempt]) -> bool {
-    let mut instances: Vec<&str> = attempts.iter().map(|attempt| attempt.instance.as_str()).collect();
+    let unknown = attempts.iter().filter(|attempt| attempt.class == Class::Unknown);
+    let mut instances: Vec<&str> = unknown.map(|attempt| attempt.instance.as_str()).collect();
     instances.sort_unstable();
     instances.dedup();
     instances.len() >= POISON_INSTANCES

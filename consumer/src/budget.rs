@@ -77,7 +77,8 @@ pub struct Budget {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BudgetUsage {
-    /// Requests in the window, without retries.
+    /// Requests in the window. Those of a dependency are its calls, retries included; those of a consumer are messages,
+    /// each counted once.
     pub requests: u64,
     /// Retries in the window.
     pub retries: u64,
@@ -97,7 +98,7 @@ impl Budget {
         Self { policy, slots: [Slot::default(); SLOTS] }
     }
 
-    /// Counts a request that is not a retry.
+    /// Counts a request.
     ///
     /// ```
     /// # use consumer::budget::{Budget, BudgetPolicy};

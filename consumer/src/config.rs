@@ -71,6 +71,26 @@ impl Outcome {
             Self::Released => "released",
         }
     }
+
+    /// Returns the failure, if there is one.
+    pub(crate) const fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Retried { failure, .. } | Self::DeadLettered { failure, .. } | Self::Unsettled { failure } => {
+                Some(failure)
+            }
+            Self::Handled | Self::Released => None,
+        }
+    }
+
+    /// Returns the wait before the next attempt.
+    pub(crate) const fn after(&self) -> Option<Span> {
+        if let Self::Retried { after, .. } = self { Some(*after) } else { None }
+    }
+
+    /// Returns why the message is dead.
+    pub(crate) const fn reason(&self) -> Option<Reason> {
+        if let Self::DeadLettered { reason, .. } = self { Some(*reason) } else { None }
+    }
 }
 
 type OnOutcome = dyn Fn(&Received, &Outcome) + Send + Sync;

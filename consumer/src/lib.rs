@@ -107,6 +107,7 @@ pub mod sqlite;
 mod stamp;
 mod stop;
 pub mod strategy;
+mod timely;
 
 pub use config::{ConsumerConfig, Outcome};
 pub use decide::Reason;

@@ -8,6 +8,7 @@ use crate::delete::{Delete, delete_all};
 use crate::handle::{Handler, handle};
 use crate::receipt::{self, FLUSH_MAX, Said, WAITING_MAX};
 use crate::settle::{Load, Settler};
+use crate::timely::Timely;
 use domain::id::MessageId;
 use domain::limits::BATCH_ENTRIES_MAX;
 use queue::{Queue, QueueAttributes, QueueError, Received};
@@ -42,7 +43,8 @@ pub struct Consumer {
 }
 
 impl Consumer {
-    /// Creates a consumer that passes the messages of `config.queue` to `handler`.
+    /// Creates a consumer that passes the messages of `config.queue` to `handler`. A call to the queue without an answer
+    /// for 30 s (a receive: beyond its wait) counts as failed.
     ///
     /// ```
     /// # use consumer::{Consumer, ConsumerConfig, Handler, queue::Queue};
@@ -54,7 +56,7 @@ impl Consumer {
     /// ```
     pub fn new(config: ConsumerConfig, queue: Arc<dyn Queue>, handler: Arc<dyn Handler>) -> Self {
         let load = Arc::new(Load::new(&config));
-        Self { config: Arc::new(config), queue, handler, load }
+        Self { config: Arc::new(config), queue: Arc::new(Timely(queue)), handler, load }
     }
 
     /// Runs until `shutdown` becomes true or its sender is dropped, then finishes the received messages and returns.

@@ -187,13 +187,18 @@ impl Settler {
     }
 
     fn report(&self, case: &Case, class: Class, severity: Severity, outcome: &Outcome) {
-        tracing::info!(
+        let failure = outcome.failure();
+        tracing::warn!(
             queue = %self.config.queue,
             message_id = %case.received.message_id,
             receive_count = case.receive_count(),
             ?class,
             ?severity,
             outcome = outcome.name(),
+            after_ms = outcome.after().map(Span::as_ms),
+            reason = outcome.reason().map(tracing::field::debug),
+            error_type = failure.map(|failure| failure.error_type.as_str()),
+            error = failure.map(|failure| failure.message.as_str()),
             "message failed"
         );
         #[cfg(feature = "metrics")]
