@@ -14,7 +14,10 @@ pub const BEFORE_A_NAME: &[&str] = &[
     "near", "expected", "collection", "partition", "stream", "feature", "flag", "option", "worker", "handler", "task",
     "step", "command", "program", "bulkhead", "charset", "encoding", "algorithm", "mechanism", "claim", "codec",
     "adapter", "dialect", "strategy", "driver", "host", "path", "local", "global", "event", "variant", "job", "provider", "template",
-    "alias", "subgraph",
+    "alias", "subgraph", "parameters", "columns", "properties", "attributes", "arguments", "headers", "features", "configs",
+    "options", "permissions", "scopes", "claims", "transport", "engine", "backend", "middleware", "processor", "block",
+    "filter", "validator", "listener", "resolver", "loader", "serializer", "converter", "formatter", "factory", "interface",
+    "trait", "macro", "primitive", "capability", "grant",
 ];
 
 /// The same, as the end of a name such as `CircuitBreaker` or `OrderHandler`.
