@@ -272,8 +272,12 @@ impl<'a> Scanner<'a> {
         if is_user && words::is_user(core) {
             return self.out.mask();
         }
-        if let Some(more) = self.thing_name(core).filter(|_| tail.is_empty()) {
+        let name = || self.capitalised_name(core).or_else(|| self.thing_name(core));
+        if let Some(more) = tail.is_empty().then(name).flatten() {
             self.at += more;
+            return self.out.mask();
+        }
+        if self.out.text.is_empty() && things::is_rejected(core, after) {
             return self.out.mask();
         }
         if let Some(port) = codes::own_port(core, &self.out.before[0]) {

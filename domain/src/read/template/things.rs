@@ -1,9 +1,11 @@
 //! Names that people give to things, and free text: data without a digit, known by the noun before it or by its place.
 
-use super::{SPAN_BYTES_MAX, Scanner, head, labels, shapes, words};
+use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, shapes, words};
 
 /// The longest free text that is looked at, bytes: a short answer, not a sentence.
 const FREE_BYTES_MAX: usize = 80;
+/// The longest label that announces a value, bytes.
+const LABEL_BYTES_MAX: usize = 32;
 /// The most words of a name that follow its first.
 const MORE_WORDS_MAX: usize = 3;
 
@@ -11,7 +13,7 @@ const MORE_WORDS_MAX: usize = 3;
 /// nouns that announce a field (account, order) are not among them.
 #[rustfmt::skip]
 const THINGS: &[&str] = &[
-    "country", "currency", "locale", "city", "region", "customer", "supplier", "vendor", "employee", "patient",
+    "country", "currency", "city", "customer", "supplier", "vendor", "employee", "patient",
     "product", "article", "voucher", "coupon", "promotion", "sheet", "worksheet", "sheetname", "room", "station",
     "warehouse", "venue", "vehicle", "passenger", "flight", "hotel", "shipment", "parcel", "artist", "album",
     "playlist", "organization", "organisation", "company", "tenant", "team", "workspace", "course",
@@ -29,6 +31,16 @@ const TEXTS: &[&str] = &[
     "address", "sku", "value", "price", "date", "quantity", "user", "username", "login", "member", "owner", "author",
     "recipient", "sender",
 ];
+
+/// Nouns of persons, in lower case: two capitalised words after one of them are a name.
+#[rustfmt::skip]
+const PERSONS: &[&str] = &[
+    "customer", "patient", "employee", "passenger", "user", "member", "contact", "supplier", "vendor", "tenant",
+    "recipient", "sender", "owner", "guest", "student", "teacher", "candidate", "applicant", "claimant",
+];
+
+/// Nouns of files, whose names may have blanks.
+const FILES: [&str; 8] = ["file", "filename", "document", "attachment", "image", "picture", "photo", "upload"];
 
 /// Words after the noun of a thing that name a part of it, which is the subject.
 #[rustfmt::skip]
@@ -66,10 +78,32 @@ pub fn precede_data(last: &str, second: &str, inside: &str, after: &str) -> bool
     if [" is required", " is missing", " was not provided", " is a required"].iter().any(|end| after.starts_with(end)) {
         return false;
     }
-    if PARTS.iter().any(|part| inside.eq_ignore_ascii_case(part)) || shapes::is_code_name(inside) {
+    let is_known = words::TYPE_NAMES.contains(&inside) || words::is_truth(inside) || labels::is_reason(inside);
+    if is_known || is_part(inside) || shapes::is_code_name(inside) {
         return false;
     }
     THINGS.contains(&last) || TEXTS.contains(&last) || (last == "code" && is_coded(second))
+}
+
+/// Whether a word names a part of a thing rather than the thing.
+fn is_part(word: &str) -> bool {
+    PARTS.iter().any(|part| word.eq_ignore_ascii_case(part))
+}
+
+/// Whether a word has a letter that English lacks.
+fn has_foreign(word: &str) -> bool {
+    word.chars().any(|c| c.is_alphabetic() && !c.is_ascii())
+}
+
+/// Whether a word may begin a name.
+fn begins_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || has_foreign(word)
+}
+
+/// Whether the first word of a message is a value that the message rejects: `zwölf is not a valid number`. A plain
+/// word is the name of a field.
+pub fn is_rejected(core: &str, after: &str) -> bool {
+    after.starts_with(" is not a") && (has_foreign(core) || core.bytes().any(|b| b.is_ascii_digit()))
 }
 
 fn is_coded(noun: &str) -> bool {
@@ -107,7 +141,7 @@ pub fn is_free_text(text: &str) -> bool {
     };
     (2..=2 + MORE_WORDS_MAX).contains(&words().count())
         && !words().any(told)
-        && (words().all(named) || text.chars().any(|c| c.is_alphabetic() && !c.is_ascii()))
+        && (words().all(named) || has_foreign(text))
 }
 
 impl Scanner<'_> {
@@ -125,9 +159,12 @@ impl Scanner<'_> {
         }
         let ends_text = rest.len() == self.rest().len();
         let Some(end) = end.or(ends_text.then_some(rest.len())) else { return false };
-        let before = self.out.text[..self.out.text.len() - 2].to_lowercase();
-        let label = &before[before.floor_char_boundary(before.len().saturating_sub(FREE_BYTES_MAX))..];
-        let is_value = (self.announces_wrong_value() || labels::labels_value(label)) && is_free_text(&rest[..end]);
+        if !is_free_text(&rest[..end]) {
+            return false;
+        }
+        let before = self.out.text.trim_end_matches([':', ' ']);
+        let label = &before[before.floor_char_boundary(before.len().saturating_sub(LABEL_BYTES_MAX))..];
+        let is_value = self.announces_wrong_value() || labels::labels_value(&label.to_lowercase());
         if is_value {
             self.at += end;
             self.out.mask();
@@ -160,21 +197,54 @@ impl Scanner<'_> {
         true
     }
 
+    /// Returns how many bytes after this word belong to the name of a person or of a file that it begins: `customer
+    /// Anna van Dam`, `file Rechnung März.pdf`.
+    pub(super) fn capitalised_name(&self, core: &str) -> Option<usize> {
+        if !begins_name(core) || is_part(core) {
+            return None;
+        }
+        let last = self.out.before[0].as_str();
+        // `Customer Self Service` is the name of a program.
+        let is_person =
+            PERSONS.contains(&last) && self.out.text.strip_suffix(' ').is_some_and(|text| text.ends_with(last));
+        let is_file = FILES.contains(&last);
+        if !(is_person || is_file) {
+            return None;
+        }
+        let after = self.rest();
+        let (mut at, mut end) = (0, has_foreign(core).then_some(0));
+        for _ in 0..MORE_WORDS_MAX {
+            let Some(word) = after[at..].strip_prefix(' ') else { break };
+            let length = word.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c)).unwrap_or(word.len());
+            let word = word[..length].trim_end_matches([':', '.', '!', '?']);
+            let is_particle = is_person && ["van", "von", "de", "der", "da", "di", "al", "bin"].contains(&word);
+            if !(begins_name(word) || is_particle) || is_part(word) {
+                break;
+            }
+            at += 1 + word.len();
+            if is_file && paths::is_document(word) {
+                return Some(at);
+            }
+            if begins_name(word) {
+                end = Some(at);
+            }
+            if word.len() < length {
+                break;
+            }
+        }
+        end.filter(|_| is_person)
+    }
+
     /// Returns how many bytes after this word belong to the name of a thing that it begins: `Product Gartenschlauch
     /// Grün is not available`, `with id Anna Müller not found`.
     pub(super) fn thing_name(&self, core: &str) -> Option<usize> {
+        if !begins_name(core) || is_part(core) || shapes::is_code_name(core) || labels::is_reason(core) {
+            return None;
+        }
         let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
         let is_thing = THINGS.contains(&last);
         let by_id = matches!(last, "id" | "identifier") && matches!(second, "with" | "by" | "for" | "of" | "having");
-        let foreign = |word: &str| word.chars().any(|c| c.is_alphabetic() && !c.is_ascii());
-        let named = |word: &str| word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || foreign(word);
-        let is_part = |word: &str| PARTS.iter().any(|part| word.eq_ignore_ascii_case(part));
-        if !(is_thing || by_id)
-            || !named(core)
-            || is_part(core)
-            || shapes::is_code_name(core)
-            || labels::is_reason(core)
-        {
+        if !(is_thing || by_id) {
             return None;
         }
         let after = self.rest();
@@ -182,7 +252,7 @@ impl Scanner<'_> {
         for more in 0..=MORE_WORDS_MAX {
             if SAID.iter().any(|said| after[at..].starts_with(said)) {
                 // One word after an id may be the name of a piece of code.
-                return (is_thing || more > 0 || foreign(core)).then_some(at);
+                return (is_thing || more > 0 || has_foreign(core)).then_some(at);
             }
             let word = after[at..].strip_prefix(' ')?;
             let length = word.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c)).unwrap_or(word.len());
