@@ -10,6 +10,7 @@ mod codes;
 mod cuts;
 mod hosts;
 mod labels;
+mod lists;
 mod members;
 mod out;
 mod paths;
@@ -153,7 +154,13 @@ impl<'a> Scanner<'a> {
     }
 
     fn step(&mut self) {
-        if self.closes_quote() || self.inspection() || self.row_values() || self.lone_character() || self.term() {
+        if self.closes_quote()
+            || self.inspection()
+            || self.row_values()
+            || self.lone_character()
+            || self.term()
+            || self.value_in_brackets()
+        {
             return;
         }
         let rest = self.rest();
@@ -218,7 +225,7 @@ impl<'a> Scanner<'a> {
         }
         let chunk = &rest[..length];
         let begin = self.at;
-        if self.free_text() {
+        if self.free_text() || self.list_of_things() {
             return;
         }
         self.at += length.max(1);

@@ -64,7 +64,8 @@ const SAID: &[&str] = &[
 const OF_ERRORS: &[&str] = &[
     "http", "status", "error", "code", "exception", "bad", "request", "found", "denied", "failed", "failure", "refused",
     "timeout", "gateway", "unavailable", "unauthorized", "expected", "unexpected", "invalid", "unable", "end", "line",
-    "connection", "server", "and", "or", "got", "eof", "reset",
+    "connection", "server", "and", "or", "got", "eof", "reset", "retry", "later", "aborted", "cancelled", "canceled",
+    "closed", "busy", "locked", "offline", "throttled", "overloaded",
 ];
 
 /// Whether a word, in lower case, is the noun of a thing that people name.
@@ -96,7 +97,7 @@ fn has_foreign(word: &str) -> bool {
 }
 
 /// Whether a word may begin a name.
-fn begins_name(word: &str) -> bool {
+pub fn begins_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || has_foreign(word)
 }
 
@@ -121,6 +122,18 @@ pub fn is_currency(word: &str) -> bool {
     word.len() == 3 && CODES.contains(&word)
 }
 
+/// Whether a word is one of sentences, of errors, or says why there is no value.
+pub fn is_told(word: &str) -> bool {
+    is_joint(&word.to_lowercase())
+        || labels::is_reason(word)
+        || OF_ERRORS.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// Whether a word, in lower case, is the noun of a thing or person that has a name, or of a text that somebody wrote.
+pub fn is_named(word: &str) -> bool {
+    THINGS.contains(&word) || PERSONS.contains(&word) || (TEXTS.contains(&word) && !matches!(word, "value" | "input"))
+}
+
 /// Whether a word, in lower case, is a part of a sentence rather than of a name.
 fn is_joint(word: &str) -> bool {
     words::OF_SENTENCES.contains(&word) || words::joins_sentence(word)
@@ -130,17 +143,12 @@ fn is_joint(word: &str) -> bool {
 /// is a word of sentences or errors, and its letters are those of names or of other languages.
 pub fn is_free_text(text: &str) -> bool {
     let words = || text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let told = |word: &str| {
-        is_joint(&word.to_lowercase())
-            || labels::is_reason(word)
-            || OF_ERRORS.iter().any(|known| word.eq_ignore_ascii_case(known))
-    };
     let named = |word: &str| {
         word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
             || word.contains(|c: char| matches!(c, '/' | '@' | '.' | '_') || c.is_ascii_digit())
     };
     (2..=2 + MORE_WORDS_MAX).contains(&words().count())
-        && !words().any(told)
+        && !words().any(is_told)
         && (words().all(named) || has_foreign(text))
 }
 
