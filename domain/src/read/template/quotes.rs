@@ -153,6 +153,10 @@ impl Scanner<'_> {
             return false;
         }
         let one_word = !inside.contains(char::is_whitespace);
+        if one_word && !inside.contains("://") && paths::is_document(inside) {
+            // As with blanks in its name.
+            return false;
+        }
         (one_word && (inside.contains("://") || inside.starts_with('/')))
             || paths::is_request(inside)
             || codes::is_status_line(inside)
