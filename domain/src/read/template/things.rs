@@ -75,15 +75,14 @@ pub fn is_thing(word: &str) -> bool {
 
 /// Whether a quoted text after these two words is data, whatever it looks like.
 pub fn precede_data(last: &str, second: &str, inside: &str, after: &str) -> bool {
+    if !(THINGS.contains(&last) || TEXTS.contains(&last) || (last == "code" && is_coded(second))) {
+        return false;
+    }
     // What is missing is a name.
-    if [" is required", " is missing", " was not provided", " is a required"].iter().any(|end| after.starts_with(end)) {
-        return false;
-    }
+    let is_missing =
+        [" is required", " is missing", " was not provided", " is a required"].iter().any(|end| after.starts_with(end));
     let is_known = words::TYPE_NAMES.contains(&inside) || words::is_truth(inside) || labels::is_reason(inside);
-    if is_known || is_part(inside) || shapes::is_code_name(inside) {
-        return false;
-    }
-    THINGS.contains(&last) || TEXTS.contains(&last) || (last == "code" && is_coded(second))
+    !(is_missing || is_known || is_part(inside) || shapes::is_code_name(inside))
 }
 
 /// Whether a word names a part of a thing rather than the thing.
@@ -93,7 +92,7 @@ fn is_part(word: &str) -> bool {
 
 /// Whether a word has a letter that English lacks.
 fn has_foreign(word: &str) -> bool {
-    word.chars().any(|c| c.is_alphabetic() && !c.is_ascii())
+    !word.is_ascii() && word.chars().any(|c| c.is_alphabetic() && !c.is_ascii())
 }
 
 /// Whether a word may begin a name.
@@ -147,9 +146,9 @@ pub fn is_free_text(text: &str) -> bool {
         word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
             || word.contains(|c: char| matches!(c, '/' | '@' | '.' | '_') || c.is_ascii_digit())
     };
-    (2..=2 + MORE_WORDS_MAX).contains(&words().count())
+    (words().all(named) || has_foreign(text))
+        && (2..=2 + MORE_WORDS_MAX).contains(&words().count())
         && !words().any(is_told)
-        && (words().all(named) || has_foreign(text))
 }
 
 impl Scanner<'_> {
@@ -208,7 +207,7 @@ impl Scanner<'_> {
     /// Returns how many bytes after this word belong to the name of a person or of a file that it begins: `customer
     /// Anna van Dam`, `file Rechnung März.pdf`.
     pub(super) fn capitalised_name(&self, core: &str) -> Option<usize> {
-        if !begins_name(core) || is_part(core) {
+        if !begins_name(core) {
             return None;
         }
         let last = self.out.before[0].as_str();
@@ -216,7 +215,7 @@ impl Scanner<'_> {
         let is_person =
             PERSONS.contains(&last) && self.out.text.strip_suffix(' ').is_some_and(|text| text.ends_with(last));
         let is_file = FILES.contains(&last);
-        if !(is_person || is_file) {
+        if !(is_person || is_file) || is_part(core) {
             return None;
         }
         let after = self.rest();
@@ -246,13 +245,13 @@ impl Scanner<'_> {
     /// Returns how many bytes after this word belong to the name of a thing that it begins: `Product Gartenschlauch
     /// Grün is not available`, `with id Anna Müller not found`.
     pub(super) fn thing_name(&self, core: &str) -> Option<usize> {
-        if !begins_name(core) || is_part(core) || shapes::is_code_name(core) || labels::is_reason(core) {
+        if !begins_name(core) {
             return None;
         }
         let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
         let is_thing = THINGS.contains(&last);
         let by_id = matches!(last, "id" | "identifier") && matches!(second, "with" | "by" | "for" | "of" | "having");
-        if !(is_thing || by_id) {
+        if !(is_thing || by_id) || is_part(core) || shapes::is_code_name(core) || labels::is_reason(core) {
             return None;
         }
         let after = self.rest();
