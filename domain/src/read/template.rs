@@ -10,12 +10,14 @@ mod codes;
 mod cuts;
 mod hosts;
 mod labels;
+mod lists;
 mod members;
 mod out;
 mod paths;
 mod quotes;
 mod records;
 mod shapes;
+mod things;
 mod values;
 mod words;
 
@@ -152,7 +154,13 @@ impl<'a> Scanner<'a> {
     }
 
     fn step(&mut self) {
-        if self.closes_quote() || self.inspection() || self.row_values() || self.lone_character() {
+        if self.closes_quote()
+            || self.inspection()
+            || self.row_values()
+            || self.lone_character()
+            || self.term()
+            || self.value_in_brackets()
+        {
             return;
         }
         let rest = self.rest();
@@ -217,6 +225,9 @@ impl<'a> Scanner<'a> {
         }
         let chunk = &rest[..length];
         let begin = self.at;
+        if self.free_text() || self.list_of_things() {
+            return;
+        }
         self.at += length.max(1);
         let named = chunk.trim_start_matches(['#', '~']);
         let core = named.trim_end_matches(['.', ':', '!', '?', '…', '-', '=']);
@@ -268,6 +279,14 @@ impl<'a> Scanner<'a> {
         if is_user && words::is_user(core) {
             return self.out.mask();
         }
+        let name = || self.capitalised_name(core).or_else(|| self.thing_name(core));
+        if let Some(more) = tail.is_empty().then(name).flatten() {
+            self.at += more;
+            return self.out.mask();
+        }
+        if self.out.text.is_empty() && things::is_rejected(core, after) {
+            return self.out.mask();
+        }
         if let Some(port) = codes::own_port(core, &self.out.before[0]) {
             self.out.punctuation(':');
             return self.out.name(port, port);
@@ -277,7 +296,8 @@ impl<'a> Scanner<'a> {
             Shape::Word | Shape::Parts if paths::is_document(core) && !labels::announces_code(&self.out.before[0]) => {
                 self.out.mask();
             }
-            Shape::Word if self.is_wrong_value(core, tail) => self.out.mask(),
+            Shape::Word | Shape::Parts if self.is_wrong_value(core, tail) => self.out.mask(),
+            Shape::Word if things::is_currency(core) && self.joins_amount(after) => self.out.mask(),
             Shape::Word if words::joins_time(core, self.out.run.is_some(), after) => self.out.mask(),
             Shape::Word if self.out.run.is_some() && self.out.text.ends_with(' ') && words::is_unit(core) => {
                 // `1.5 GiB` and `640 MiB` differ only in the size of the number.
@@ -305,14 +325,17 @@ impl<'a> Scanner<'a> {
         }
         let mut masked = shapes::mask_parts(core);
         if paths::is_file(core) {
-            if let Some(more) = self.rest_of_name() {
+            if let Some(more) = self.rest_of_name(core) {
                 self.at += more;
                 return self.out.mask();
             }
             masked = paths::mask_file(core, &masked);
         }
         let is_route = masked.starts_with('/');
-        if masked.chars().eq([MASK]) || (!is_route && masked.matches(MASK).count() >= ID_PARTS_MIN) {
+        if masked.chars().eq([MASK])
+            || shapes::is_without_words(&masked)
+            || (!is_route && masked.matches(MASK).count() >= ID_PARTS_MIN)
+        {
             self.out.mask();
         } else {
             self.out.word(&masked);
@@ -345,7 +368,9 @@ impl<'a> Scanner<'a> {
             masked.push(':');
             masked.push_str(port);
         }
-        let path = shapes::mask_parts(path);
+        // The name of a document is data in an address, too.
+        let document = path.rfind('/').filter(|_| paths::is_document(path));
+        let path = document.map_or_else(|| shapes::mask_parts(path), |at| shapes::mask_parts(&path[..at]) + "/*");
         // The key of a stored object is a file's path, not a route.
         let is_key = paths::is_store(&url[..scheme]) && path.contains(MASK);
         masked.push_str(if is_key { "/*" } else { &path });

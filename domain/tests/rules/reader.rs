@@ -36,7 +36,7 @@ pub const CLASSES: [&str; 18] = [
     "held_out_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.
-const PAIRS: [&str; 17] = [
+const PAIRS: [&str; 19] = [
     "pairs.txt",
     "fresh_pairs.txt",
     "second_pairs.txt",
@@ -54,6 +54,8 @@ const PAIRS: [&str; 17] = [
     "grouping_pairs.txt",
     "mechanisms_pairs.txt",
     "grouping_held_out_pairs.txt",
+    "sixteenth_pairs.txt",
+    "held_sixteenth_pairs.txt",
 ];
 
 /// A case: its mechanism and its fields.
@@ -234,6 +236,8 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("pairs", pairs("grouping_pairs.txt")),
         ("pairs", pairs("mechanisms_pairs.txt")),
         ("pairs", pairs("grouping_held_out_pairs.txt")),
+        ("pairs", pairs("sixteenth_pairs.txt")),
+        ("pairs", pairs("held_sixteenth_pairs.txt")),
     ];
     let mut text = String::new();
     let mut scores = String::new();

@@ -4,21 +4,55 @@
 /// lower case.
 pub fn announces_value(before: &str) -> bool {
     #[rustfmt::skip]
-    const WRONG: &[&str] =
-        &["bad", "invalid", "illegal", "malformed", "wrong", "convert", "parse", "parsing", "unparseable", "interpret"];
+    const WRONG: &[&str] = &[
+        "bad", "invalid", "illegal", "malformed", "wrong", "convert", "parse", "parsing", "unparseable", "interpret",
+        "incorrect",
+    ];
     #[rustfmt::skip]
     const VALUES: &[&str] = &[
         "value", "integer", "number", "decimal", "boolean", "float", "double", "date", "datetime", "timestamp", "duration",
         "guid", "uuid", "character", "digit", "id", "identifier", "time", "color", "colour", "letter", "range",
     ];
-    let holds = |list: &[&str]| before.split(|c: char| !c.is_alphanumeric()).any(|word| list.contains(&word));
-    holds(WRONG) && holds(VALUES)
+    // Nouns of values as the last word; within a name they are part of another thing: `URL scheme`.
+    #[rustfmt::skip]
+    const LAST: &[&str] = &[
+        "string", "address", "url", "uri", "iban", "bic", "postcode", "zip", "currency", "country", "language", "locale",
+        "timezone", "unit", "clause", "coordinate", "coordinates", "amount", "quantity", "price", "month", "year", "weekday",
+        "base64", "email", "phone", "hex", "isbn", "ean", "barcode", "mailbox", "domain",
+    ];
+    // What is unknown or unsupported is a name rather than a value, except after these.
+    const UNKNOWN: [&str; 4] = ["unknown", "unsupported", "unrecognized", "unrecognised"];
+    const OF_UNKNOWN: [&str; 8] = ["value", "unit", "color", "colour", "date", "timezone", "postcode", "id"];
+    // `Invalid value for field: email` names the field.
+    #[rustfmt::skip]
+    const NAMES: &[&str] = &[
+        "field", "column", "property", "attribute", "parameter", "argument", "header", "option", "setting", "key", "variable",
+        "type", "method", "class", "table", "function", "scheme",
+    ];
+    let words = || before.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let holds = |list: &[&str]| words().any(|word| list.contains(&word));
+    let Some(last) = words().next_back().filter(|last| !NAMES.contains(last)) else { return false };
+    (holds(WRONG) && (holds(VALUES) || LAST.contains(&last))) || (holds(&UNKNOWN) && OF_UNKNOWN.contains(&last))
+}
+
+/// Whether a text ends with the label of a value: `Customer: `, `actual: `.
+pub fn labels_value(before: &str) -> bool {
+    const LABELS: [&str; 9] =
+        ["value", "actual", "input", "given", "title", "subject", "author", "recipient", "sender"];
+    let mut words = before.rsplit(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.next().is_some_and(|last| LABELS.contains(&last) || super::things::is_thing(last))
 }
 
 /// Whether a text ends by saying that a list of what is allowed follows: `must be one of`.
 pub fn announces_choice(before: &str) -> bool {
-    let last = before.trim_end_matches(':').rsplit(' ').next().unwrap_or_default();
-    matches!(last, "of" | "are" | "values" | "options" | "formats" | "allowed" | "supported" | "expected" | "choices")
+    let last = before.trim_end_matches(':').rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    // A plural is cut after a mask.
+    let of_values = ["possible value", "allowed value", "valid value", "supported value", "accepted value"];
+    of_values.iter().any(|end| before.ends_with(end))
+        || matches!(
+            last,
+            "of" | "are" | "values" | "options" | "formats" | "allowed" | "supported" | "expected" | "choices"
+        )
 }
 
 /// Whether a text ends by saying that an id follows: `found by id`. The text is in lower case.

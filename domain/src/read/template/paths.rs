@@ -60,6 +60,8 @@ pub fn bucket(host: &str, path: &str) -> Option<usize> {
 const DOCUMENTS: &[&str] = &[
     "pdf", "csv", "tsv", "xlsx", "xls", "ods", "doc", "docx", "odt", "pptx", "png", "jpg", "jpeg", "gif", "webp", "heic", "tif",
     "tiff", "zip", "gz", "parquet", "avro", "orc", "ndjson", "jsonl", "eml", "mp3", "mp4", "mov", "dat",
+    "bmp", "svg", "tga", "psd", "rtf", "odp", "ppt", "xlsm", "epub", "ics", "vcf", "msg", "wav", "flac", "ogg", "m4a", "avi",
+    "mkv", "webm", "7z", "rar", "tgz", "bz2", "xz", "dcm",
 ];
 
 /// First directories that hold data (Filesystem Hierarchy Standard 3.0): a file there may be data with other endings too.
@@ -85,6 +87,21 @@ pub fn is_document(core: &str) -> bool {
             && end.bytes().any(|b| b.is_ascii_alphabetic());
     }
     matches!(end, "json" | "xml" | "txt" | "html" | "log") && DATA_ROOTS.contains(&first) && !core.contains("conf")
+}
+
+/// Whether a path leads to a directory of data, and its last name has no ending yet.
+pub fn begins_data(core: &str) -> bool {
+    let Some(path) = core.strip_prefix('/') else { return false };
+    let mut names = path.split('/');
+    names.next().is_some_and(|first| DATA_ROOTS.contains(&first))
+        && names.next_back().is_some_and(|last| !last.is_empty() && !last.contains('.'))
+}
+
+/// Whether a name ends like a file, of any kind: `privat.beancount`.
+pub fn has_ending(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, end)| {
+        !stem.is_empty() && (2..=10).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_lowercase())
+    })
 }
 
 /// Whether a token is a file's path rather than a route or a pointer into a document.

@@ -2,7 +2,7 @@
 //!
 //! A quote that is read keeps the position of its closing mark, so that this mark never opens another quote.
 
-use super::{Scanner, codes, paths, shapes, words};
+use super::{Scanner, codes, paths, shapes, things, words};
 
 /// The words of a quote that are examined.
 const WORDS_MAX: usize = 8;
@@ -111,6 +111,12 @@ impl Scanner<'_> {
     fn names_something(&self, inside: &str, after: &str) -> bool {
         let word = inside.trim_end_matches(['!', '?']);
         let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
+        if self.out.text.ends_with(' ')
+            && !self.out.text.ends_with(", ")
+            && things::precede_data(last, second, inside, after)
+        {
+            return false;
+        }
         if words::BEFORE_A_CONSTRAINT.contains(&last) && codes::is_identifier(word) {
             return true;
         }
@@ -132,7 +138,7 @@ impl Scanner<'_> {
             || words::BEFORE_A_NAME_ABROAD.contains(&last)
             || words::BEFORE_A_STATE.contains(&last)
             || (self.out.of_states && matches!(last, "from" | "to" | "in"))
-            || (last == "key" && words::BEFORE_A_KEY.contains(&second))
+            || (matches!(last, "key" | "keys") && words::BEFORE_A_KEY.contains(&second))
             || words::TYPE_NAMES.contains(&word)
             || (last == "name" && matches!(second, "with" | "unknown"))
             || (last == "on" && matches!(second, "server" | "host"))
@@ -147,6 +153,10 @@ impl Scanner<'_> {
             return false;
         }
         let one_word = !inside.contains(char::is_whitespace);
+        if one_word && !inside.contains("://") && paths::is_document(inside) {
+            // As with blanks in its name.
+            return false;
+        }
         (one_word && (inside.contains("://") || inside.starts_with('/')))
             || paths::is_request(inside)
             || codes::is_status_line(inside)
@@ -163,7 +173,7 @@ fn is_sentence(text: &str, words_min: usize) -> bool {
     let words = || text.split_whitespace().take(WORDS_MAX);
     let small = |word: &&str| word.starts_with(char::is_lowercase);
     let joins = |word: &str| words::OF_SENTENCES.iter().any(|known| word.eq_ignore_ascii_case(known));
-    words().count() >= words_min
+    words().filter(|word| word.contains(char::is_alphabetic)).count() >= words_min
         && words().skip(1).any(|word| small(&word))
         && (words_min == IN_CALLS_MIN || words().filter(small).count() >= 2 && words().any(joins))
 }

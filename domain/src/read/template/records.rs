@@ -21,6 +21,12 @@ fn is_atoms(inside: &str) -> bool {
     inside.starts_with(':') && inside.chars().all(part)
 }
 
+/// Whether these are quoted names, a set of Python: `'retries', 'timeout'`. They are read like other quoted texts.
+fn is_names(inside: &str) -> bool {
+    let quoted = |name: &str| name.len() > 2 && name.starts_with('\'') && name.ends_with('\'');
+    inside.starts_with('\'') && !inside.contains([':', '=']) && inside.split(", ").all(quoted)
+}
+
 impl Scanner<'_> {
     /// A JSON object, a dictionary or a record.
     pub(super) fn braces(&mut self) {
@@ -37,7 +43,7 @@ impl Scanner<'_> {
             self.ahead_bytes += inside.len();
         }
         let has_marks = || inside.contains([':', '=', '"', '\'', ',']) || inside.bytes().any(|b| b.is_ascii_digit());
-        let is_data = !is_atoms(inside) && has_marks();
+        let is_data = !is_atoms(inside) && !is_names(inside) && has_marks();
         if !is_data {
             self.bare_until = self.at + inside.len();
             self.at += 1;

@@ -291,6 +291,16 @@ pub fn mask_parts(core: &str) -> String {
     out
 }
 
+/// Whether two and more parts of a token vary and no word is between them: `HSL:*_Ma_*` is an id.
+pub fn is_without_words(masked: &str) -> bool {
+    masked.matches(MASK).count() >= 2
+        && !masked.contains(['/', '\\', '.', '='])
+        && masked.split(|c: char| !c.is_alphabetic()).all(|part| part.len() <= SHORT_BYTES_MAX)
+}
+
+/// The longest run of letters that is no word, bytes.
+const SHORT_BYTES_MAX: usize = 3;
+
 const UUID_BYTES: usize = 36;
 
 /// Whether a text begins with a UUID; some of its groups may contain no digit and look like words.

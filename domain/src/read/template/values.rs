@@ -10,16 +10,30 @@ impl Scanner<'_> {
     /// `Bad value for type int : seven`, `Invalid datetime: tomorrow. Path ...`: one word after a colon that ends the
     /// clause is the value, if the words before the colon speak of a wrong one or of an id.
     pub(super) fn is_wrong_value(&self, core: &str, tail: &str) -> bool {
+        let rest = self.rest();
+        let ends = rest.is_empty()
+            || (tail == "." && rest.starts_with(' '))
+            || (tail.is_empty() && (rest.starts_with([',', ';']) || rest.starts_with(" (")));
+        ends && !labels::is_reason(core) && self.announces_wrong_value()
+    }
+
+    /// Whether the text so far ends by announcing a wrong value or an id.
+    pub(super) fn announces_wrong_value(&self) -> bool {
         let text = self.out.text.as_str();
         let Some(before) = text.strip_suffix(": ").or_else(|| text.strip_suffix(" value of ")) else { return false };
-        let rest = self.rest();
-        let ends =
-            rest.is_empty() || (tail == "." && rest.starts_with(' ')) || (tail.is_empty() && rest.starts_with(','));
         let from = before.floor_char_boundary(before.len().saturating_sub(VALUE_BEFORE_BYTES));
-        ends && !labels::is_reason(core) && {
-            let before = before[from..].to_lowercase();
-            !labels::announces_choice(&before) && (labels::announces_value(&before) || labels::announces_id(&before))
-        }
+        let before = before[from..].to_lowercase();
+        !labels::announces_choice(&before) && (labels::announces_value(&before) || labels::announces_id(&before))
+    }
+
+    /// Whether a currency's code stands next to its number: `12.50 EUR`, `CHF 7`.
+    pub(super) fn joins_amount(&self, after: &str) -> bool {
+        let after_number = self.out.run.is_some() && self.out.text.ends_with(' ');
+        // `12.50 EUR to USD`
+        let after_amount = ["* to ", "* and ", "* into ", "* or "].iter().any(|end| self.out.text.ends_with(end));
+        after_number
+            || after_amount
+            || after.strip_prefix(' ').is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()))
     }
 
     /// `ws=Source{1, 2}`, `key=0|app|7`, `payload=Order(id=7)`, `body=byte[7]`: text that directly follows a value belongs to it.
@@ -116,17 +130,20 @@ impl Scanner<'_> {
     }
 
     /// The rest of a file's name that contains blanks, after a path: `/srv/in/Foto von Zoë.jpg`.
-    pub(super) fn rest_of_name(&self) -> Option<usize> {
+    pub(super) fn rest_of_name(&self, path: &str) -> Option<usize> {
+        let of_data = paths::begins_data(path);
         let rest = self.rest();
         let mut at = 0;
         for _ in 0..NAME_BLANKS_MAX {
             let word = rest[at..].strip_prefix(' ')?;
-            let word = &word[..word.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c)).unwrap_or(word.len())];
+            let ends = |c: char| c.is_whitespace() || (shapes::is_delimiter(c) && !matches!(c, '(' | ')'));
+            let word = &word[..word.find(ends).unwrap_or(word.len())];
             let name = word.trim_end_matches(['.', ':', '!', '?']);
             if name.is_empty() || name.contains('/') || words::joins_sentence(name) {
                 return None;
             }
-            if paths::is_document(name) {
+            let name = name.split_once(':').map_or(name, |(name, _line)| name);
+            if paths::is_document(name) || (of_data && paths::has_ending(name)) {
                 return Some(at + 1 + name.len());
             }
             at += 1 + word.len();

@@ -14,7 +14,10 @@ pub const BEFORE_A_NAME: &[&str] = &[
     "near", "expected", "collection", "partition", "stream", "feature", "flag", "option", "worker", "handler", "task",
     "step", "command", "program", "bulkhead", "charset", "encoding", "algorithm", "mechanism", "claim", "codec",
     "adapter", "dialect", "strategy", "driver", "host", "path", "local", "global", "event", "variant", "job", "provider", "template",
-    "alias", "subgraph",
+    "alias", "subgraph", "parameters", "columns", "properties", "attributes", "arguments", "headers", "features", "configs",
+    "options", "permissions", "scopes", "claims", "transport", "engine", "backend", "middleware", "processor", "block",
+    "filter", "validator", "listener", "resolver", "loader", "serializer", "converter", "formatter", "factory", "interface",
+    "trait", "macro", "primitive", "capability", "grant",
 ];
 
 /// The same, as the end of a name such as `CircuitBreaker` or `OrderHandler`.
@@ -82,7 +85,7 @@ pub const AFTER_A_NAME: &[&str] = &[
     " for class", " for an instance", " tag", " function", " method", " is not allowed", " header", " service",
     " permission", " claim", " module", " violation", ": value", " = ", " was not provided", " needs to be",
     " does not exist on type", " is a required", " is a dependency of", " was unexpected", " has no handler",
-    " was not found on", " has no attribute", " is not supported", " cannot transition", " is not registered", " step", " phase", "=", " port", ":`",
+    " was not found on", " has no attribute", " is not supported", " cannot transition", " is not registered", " step", " phase", " state", " mode", "=", " port", ":`",
     " existiert nicht", " n'existe pas", " no existe", " non esiste", " не существует", " 不存在", "は存在しません",
 ];
 

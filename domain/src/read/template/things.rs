@@ -1,0 +1,274 @@
+//! Names that people give to things, and free text: data without a digit, known by the noun before it or by its place.
+
+use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, shapes, words};
+
+/// The longest free text that is looked at, bytes: a short answer, not a sentence.
+const FREE_BYTES_MAX: usize = 80;
+/// The longest label that announces a value, bytes.
+const LABEL_BYTES_MAX: usize = 32;
+/// The most words of a name that follow its first.
+const MORE_WORDS_MAX: usize = 3;
+
+/// Nouns of things that people name, or choose from a list of the world. Nouns of code (service, client, driver) and
+/// nouns that announce a field (account, order) are not among them.
+#[rustfmt::skip]
+const THINGS: &[&str] = &[
+    "country", "currency", "city", "customer", "supplier", "vendor", "employee", "patient",
+    "product", "article", "voucher", "coupon", "promotion", "sheet", "worksheet", "sheetname", "room", "station",
+    "warehouse", "venue", "vehicle", "passenger", "flight", "hotel", "shipment", "parcel", "artist", "album",
+    "playlist", "organization", "organisation", "company", "tenant", "team", "workspace", "course",
+];
+
+/// Other nouns whose codes are data: `postal code 'X1'`. Codes of an outcome are causes.
+#[rustfmt::skip]
+const CODED: &[&str] =
+    &["language", "postal", "zip", "bank", "promo", "discount", "tax", "area", "airport", "routing", "sort", "unit"];
+
+/// Nouns of texts that somebody wrote: what is quoted after them is that text.
+#[rustfmt::skip]
+const TEXTS: &[&str] = &[
+    "string", "text", "input", "literal", "postcode", "email", "iban", "bic", "isbn", "ean", "barcode", "phone", "amount",
+    "address", "sku", "value", "price", "date", "quantity", "user", "username", "login", "member", "owner", "author",
+    "recipient", "sender",
+];
+
+/// Nouns of persons, in lower case: two capitalised words after one of them are a name.
+#[rustfmt::skip]
+const PERSONS: &[&str] = &[
+    "customer", "patient", "employee", "passenger", "user", "member", "contact", "supplier", "vendor", "tenant",
+    "recipient", "sender", "owner", "guest", "student", "teacher", "candidate", "applicant", "claimant",
+];
+
+/// Nouns of files, whose names may have blanks.
+const FILES: [&str; 8] = ["file", "filename", "document", "attachment", "image", "picture", "photo", "upload"];
+
+/// Words after the noun of a thing that name a part of it, which is the subject.
+#[rustfmt::skip]
+const PARTS: &[&str] = &[
+    "id", "ids", "name", "names", "code", "codes", "number", "type", "kind", "address", "email", "mail", "phone", "status",
+    "state", "key", "group", "account", "data", "record", "records", "object", "file", "list", "profile", "settings",
+    "table", "field", "value", "price", "city", "country", "date", "time", "service", "model", "class", "api", "token",
+    "password", "title", "description", "total", "language", "currency", "reference", "details", "info", "role", "tax",
+    "url", "image", "version", "limit", "size", "count", "line", "lines", "item", "items",
+];
+
+/// What is said of a thing that was named.
+#[rustfmt::skip]
+const SAID: &[&str] = &[
+    " not found", " was not found", " could not be found", " cannot be found", " does not exist", " doesn't exist",
+    " already exists", " is not ", " is already ", " found",
+];
+
+/// Words of answers and errors, which a value has none of.
+#[rustfmt::skip]
+const OF_ERRORS: &[&str] = &[
+    "http", "status", "error", "code", "exception", "bad", "request", "found", "denied", "failed", "failure", "refused",
+    "timeout", "gateway", "unavailable", "unauthorized", "expected", "unexpected", "invalid", "unable", "end", "line",
+    "connection", "server", "and", "or", "got", "eof", "reset", "retry", "later", "aborted", "cancelled", "canceled",
+    "closed", "busy", "locked", "offline", "throttled", "overloaded",
+];
+
+/// Whether a word, in lower case, is the noun of a thing that people name.
+pub fn is_thing(word: &str) -> bool {
+    THINGS.contains(&word)
+}
+
+/// Whether a quoted text after these two words is data, whatever it looks like.
+pub fn precede_data(last: &str, second: &str, inside: &str, after: &str) -> bool {
+    if !(THINGS.contains(&last) || TEXTS.contains(&last) || (last == "code" && is_coded(second))) {
+        return false;
+    }
+    // What is missing is a name.
+    let is_missing =
+        [" is required", " is missing", " was not provided", " is a required"].iter().any(|end| after.starts_with(end));
+    let is_known = words::TYPE_NAMES.contains(&inside) || words::is_truth(inside) || labels::is_reason(inside);
+    !(is_missing || is_known || is_part(inside) || shapes::is_code_name(inside))
+}
+
+/// Whether a word names a part of a thing rather than the thing.
+fn is_part(word: &str) -> bool {
+    PARTS.iter().any(|part| word.eq_ignore_ascii_case(part))
+}
+
+/// Whether a word has a letter that English lacks.
+fn has_foreign(word: &str) -> bool {
+    !word.is_ascii() && word.chars().any(|c| c.is_alphabetic() && !c.is_ascii())
+}
+
+/// Whether a word may begin a name.
+pub fn begins_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || has_foreign(word)
+}
+
+/// Whether the first word of a message is a value that the message rejects: `zwölf is not a valid number`. A plain
+/// word is the name of a field.
+pub fn is_rejected(core: &str, after: &str) -> bool {
+    after.starts_with(" is not a") && (has_foreign(core) || core.bytes().any(|b| b.is_ascii_digit()))
+}
+
+fn is_coded(noun: &str) -> bool {
+    CODED.contains(&noun) || THINGS.contains(&noun)
+}
+
+/// Whether a word is a currency's code of ISO 4217 (those of the most used currencies).
+pub fn is_currency(word: &str) -> bool {
+    #[rustfmt::skip]
+    const CODES: &[&str] = &[
+        "AED", "ARS", "AUD", "BGN", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP", "HKD",
+        "HUF", "IDR", "ILS", "INR", "ISK", "JPY", "KES", "KRW", "MAD", "MXN", "MYR", "NGN", "NOK", "NZD", "PEN", "PHP",
+        "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB", "TRY", "TWD", "UAH", "USD", "VND", "ZAR",
+    ];
+    word.len() == 3 && CODES.contains(&word)
+}
+
+/// Whether a word is one of sentences, of errors, or says why there is no value.
+pub fn is_told(word: &str) -> bool {
+    is_joint(&word.to_lowercase())
+        || labels::is_reason(word)
+        || OF_ERRORS.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// Whether a word, in lower case, is the noun of a thing or person that has a name, or of a text that somebody wrote.
+pub fn is_named(word: &str) -> bool {
+    THINGS.contains(&word) || PERSONS.contains(&word) || (TEXTS.contains(&word) && !matches!(word, "value" | "input"))
+}
+
+/// Whether a word, in lower case, is a part of a sentence rather than of a name.
+fn is_joint(word: &str) -> bool {
+    words::OF_SENTENCES.contains(&word) || words::joins_sentence(word)
+}
+
+/// Whether a text after the announcement of a wrong value is that value, although it has several words: none of them
+/// is a word of sentences or errors, and its letters are those of names or of other languages.
+pub fn is_free_text(text: &str) -> bool {
+    let words = || text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let named = |word: &str| {
+        word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
+            || word.contains(|c: char| matches!(c, '/' | '@' | '.' | '_') || c.is_ascii_digit())
+    };
+    (words().all(named) || has_foreign(text))
+        && (2..=2 + MORE_WORDS_MAX).contains(&words().count())
+        && !words().any(is_told)
+}
+
+impl Scanner<'_> {
+    /// `Unable to parse date: nächsten Freitag`: several words that end the message, after the announcement of a wrong
+    /// value.
+    pub(super) fn free_text(&mut self) -> bool {
+        if !self.closings.is_empty() || !self.out.text.ends_with(": ") {
+            return false;
+        }
+        let rest = head(self.rest(), FREE_BYTES_MAX);
+        let end = rest.find([',', ';', ')', '\n']);
+        #[cfg(test)]
+        {
+            self.ahead_bytes += end.unwrap_or(rest.len());
+        }
+        let ends_text = rest.len() == self.rest().len();
+        let Some(end) = end.or(ends_text.then_some(rest.len())) else { return false };
+        if !is_free_text(&rest[..end]) {
+            return false;
+        }
+        let before = self.out.text.trim_end_matches([':', ' ']);
+        let label = &before[before.floor_char_boundary(before.len().saturating_sub(LABEL_BYTES_MAX))..];
+        let is_value = self.announces_wrong_value() || labels::labels_value(&label.to_lowercase());
+        if is_value {
+            self.at += end;
+            self.out.mask();
+        }
+        is_value
+    }
+
+    /// `got: :later`, `got: %{a: 7}`: an atom or a map of Elixir where something else was expected.
+    pub(super) fn term(&mut self) -> bool {
+        if self.out.before[0] != "got" {
+            return false;
+        }
+        let rest = head(self.rest(), SPAN_BYTES_MAX);
+        let length = if let Some(inside) = rest.strip_prefix("%{") {
+            let length = shapes::brace_length(inside).map(|length| length + 3);
+            #[cfg(test)]
+            {
+                self.ahead_bytes += length.unwrap_or(rest.len());
+            }
+            length
+        } else if rest == "nil" {
+            Some(rest.len())
+        } else {
+            let atom = rest.strip_prefix(':').filter(|atom| atom.starts_with(|c: char| c.is_ascii_lowercase()));
+            atom.map(|atom| 1 + atom.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(atom.len()))
+        };
+        let Some(length) = length else { return false };
+        self.at += length;
+        self.out.mask();
+        true
+    }
+
+    /// Returns how many bytes after this word belong to the name of a person or of a file that it begins: `customer
+    /// Anna van Dam`, `file Rechnung März.pdf`.
+    pub(super) fn capitalised_name(&self, core: &str) -> Option<usize> {
+        if !begins_name(core) {
+            return None;
+        }
+        let last = self.out.before[0].as_str();
+        // `Customer Self Service` is the name of a program.
+        let is_person =
+            PERSONS.contains(&last) && self.out.text.strip_suffix(' ').is_some_and(|text| text.ends_with(last));
+        let is_file = FILES.contains(&last);
+        if !(is_person || is_file) || is_part(core) {
+            return None;
+        }
+        let after = self.rest();
+        let (mut at, mut end) = (0, has_foreign(core).then_some(0));
+        for _ in 0..MORE_WORDS_MAX {
+            let Some(word) = after[at..].strip_prefix(' ') else { break };
+            let length = word.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c)).unwrap_or(word.len());
+            let word = word[..length].trim_end_matches([':', '.', '!', '?']);
+            let is_particle = is_person && ["van", "von", "de", "der", "da", "di", "al", "bin"].contains(&word);
+            if !(begins_name(word) || is_particle) || is_part(word) {
+                break;
+            }
+            at += 1 + word.len();
+            if is_file && paths::is_document(word) {
+                return Some(at);
+            }
+            if begins_name(word) {
+                end = Some(at);
+            }
+            if word.len() < length {
+                break;
+            }
+        }
+        end.filter(|_| is_person)
+    }
+
+    /// Returns how many bytes after this word belong to the name of a thing that it begins: `Product Gartenschlauch
+    /// Grün is not available`, `with id Anna Müller not found`.
+    pub(super) fn thing_name(&self, core: &str) -> Option<usize> {
+        if !begins_name(core) {
+            return None;
+        }
+        let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
+        let is_thing = THINGS.contains(&last);
+        let by_id = matches!(last, "id" | "identifier") && matches!(second, "with" | "by" | "for" | "of" | "having");
+        if !(is_thing || by_id) || is_part(core) || shapes::is_code_name(core) || labels::is_reason(core) {
+            return None;
+        }
+        let after = self.rest();
+        let mut at = 0;
+        for more in 0..=MORE_WORDS_MAX {
+            if SAID.iter().any(|said| after[at..].starts_with(said)) {
+                // One word after an id may be the name of a piece of code.
+                return (is_thing || more > 0 || has_foreign(core)).then_some(at);
+            }
+            let word = after[at..].strip_prefix(' ')?;
+            let length = word.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c)).unwrap_or(word.len());
+            let word = &word[..length];
+            if word.is_empty() || word.len() > FREE_BYTES_MAX || is_joint(word) || is_part(word) {
+                return None;
+            }
+            at += 1 + length;
+        }
+        None
+    }
+}
