@@ -264,6 +264,9 @@ impl Drop for CallGuard {
             } else {
                 breaker.cancel(permit);
             }
+            drop(breaker);
+            #[cfg(feature = "metrics")]
+            crate::measure::dependency(self.dependency.name(), self.dependency.state(), &self.dependency.usage());
         }
     }
 }

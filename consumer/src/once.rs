@@ -15,11 +15,17 @@ use domain::time::{Span, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The longest key, bytes: DynamoDB allows 2,048 for a partition key; half of it leaves room for a prefix.
 pub const KEY_BYTES_MAX: usize = 1_024;
 /// The longest kept result as JSON, bytes. DynamoDB's items have at most 400 KB; a result is an answer, not a payload.
 pub const RESULT_BYTES_MAX: usize = 64 * 1024;
+/// What is kept for a result that is too large or cannot be written as JSON. It is no JSON itself.
+const NOT_KEPT: &str = "not kept";
+/// The first and the longest pause before a store that did not answer is asked again to keep a result.
+const COMPLETE_PAUSE: Duration = Duration::from_millis(200);
+const COMPLETE_PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// The answer to a request for a lease.
 ///
@@ -215,8 +221,9 @@ impl Once {
     /// Does the work unless it was done before; keeps its result for `ttl`, which must be longer than a message can
     /// come back: the queue's retention plus that of its dead-letter queue.
     ///
-    /// While another process is at work on the key, the failure is transient with its end as `retry_after`. Work that
-    /// fails gives the key back. A work future that is dropped keeps the key until the lease ends.
+    /// While another process is at work on the key, the failure is transient with its end as `retry_after`. A result above
+    /// [`RESULT_BYTES_MAX`] is returned and not kept: later calls fail as permanent, and do no work. Work that fails gives
+    /// the key back. A work future that is dropped keeps the key until the lease ends.
     ///
     /// ```no_run
     /// # use consumer::once::{Done, Once};
@@ -258,14 +265,40 @@ impl Once {
                 return Err(failure);
             }
         };
-        let expires_at = (self.now)().plus(ttl);
-        if !self.store.complete(key, &token, &print(&value)?, expires_at).await.map_err(unanswered)? {
+        // The work is done, whatever becomes of its result: the key must never be free again.
+        let result = print(&value).unwrap_or_else(|why| {
+            tracing::error!(
+                key,
+                "the work is done, but its result is not kept: {why}. A repeat of this key will fail."
+            );
+            NOT_KEPT.to_owned()
+        });
+        if !self.complete(&leasing, &result, ttl).await? {
             tracing::error!(
                 key,
                 "the work took longer than its lease, and was taken over: it may have been done twice"
             );
         }
         Ok(Done { value, repeated: false })
+    }
+
+    /// Keeps a result. Asks a store that does not answer again, until the lease ends: without a record the work would be
+    /// repeated.
+    async fn complete(&self, leasing: &Leasing<'_>, result: &str, ttl: Span) -> Result<bool, Failure> {
+        let mut pause = COMPLETE_PAUSE;
+        loop {
+            let now = (self.now)();
+            match self.store.complete(leasing.key, leasing.token, result, now.plus(ttl)).await {
+                Ok(kept) => return Ok(kept),
+                Err(error) if now >= leasing.until => return Err(unanswered(error)),
+                Err(error) => {
+                    let key = leasing.key;
+                    tracing::warn!(key, cause = ?std::error::Error::source(&error), "the result is not kept yet: {error}");
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(COMPLETE_PAUSE_MAX);
+        }
     }
 }
 
@@ -279,15 +312,21 @@ fn unanswered(error: StoreError) -> Failure {
 }
 
 fn parse<T: DeserializeOwned>(result: &str) -> Result<T, Failure> {
+    if result == NOT_KEPT {
+        let text = "the work was done before, and its result was too large to be kept";
+        return Err(Failure::permanent("consumer::once::ResultNotKept", text));
+    }
     serde_json::from_str(result).map_err(|error| Failure::capture(domain::reading::Class::Permanent, &error))
 }
 
-fn print<T: Serialize>(value: &T) -> Result<String, Failure> {
-    let json = serde_json::to_string(value);
-    let json = json.map_err(|error| Failure::capture(domain::reading::Class::Permanent, &error))?;
+fn print<T: Serialize>(value: &T) -> Result<String, String> {
+    let json = serde_json::to_string(value).map_err(|error| error.to_string())?;
     if json.len() > RESULT_BYTES_MAX {
-        let text = format!("the result to keep has {} bytes; at most {RESULT_BYTES_MAX} are kept", json.len());
-        return Err(Failure::permanent("consumer::once::ResultSize", text));
+        return Err(format!("it has {} bytes; at most {RESULT_BYTES_MAX} are kept", json.len()));
     }
     Ok(json)
 }
+
+#[cfg(test)]
+#[path = "once_tests.rs"]
+mod tests;

@@ -50,6 +50,8 @@ fn record_locations() {
 /// Runs `work` and returns a panic as an error.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     record_locations();
+    // That of a panic which the handler caught itself says nothing of this one.
+    LOCATION.take();
     let outer = CATCHING.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));
     CATCHING.set(outer);

@@ -3,7 +3,7 @@
 //! Calls to a failing queue are repeated within limits. If they all fail, the message returns when its visibility
 //! timeout ends.
 
-use crate::attempts::{ATTEMPTS_KEPT, Attempt, is_poison};
+use crate::attempts::{ATTEMPTS_KEPT, Attempt, LogError, is_poison};
 use crate::budget::Budget;
 use crate::call::{ATTEMPTS_MAX, chain, pause};
 use crate::case::{Case, since};
@@ -25,10 +25,15 @@ use domain::replay::Receipt;
 use domain::time::Span;
 use queue::{Outgoing, Queue, QueueAttributes, Received};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// The confidence of a rule of the policy file, which decides before the handler's own class.
 const RULE_PCT: u8 = 100;
+/// How long a message waits for the log of attempts, each time that it is asked.
+const LOG_MAX: Duration = Duration::from_secs(1);
+/// How much of a failure's message is logged. The stamp has the rest.
+const LOGGED_BYTES_MAX: usize = 500;
 
 /// Settles messages of one queue.
 pub(crate) struct Settler {
@@ -105,7 +110,10 @@ impl Settler {
         let FailedCase { mut failure, strategy, message_type, attempt, expired } = failed;
         let config = &self.config;
         let found = self.classify(&mut failure);
-        self.load.learn(Some(failure.class).filter(|_| !expired));
+        // Nobody called anything for an expired message.
+        if !expired {
+            self.load.learn(Some(failure.class));
+        }
         self.notice(message_type);
         let failed_at = (config.now)();
         let mut history = self.history(&case.received).await;
@@ -198,7 +206,7 @@ impl Settler {
             after_ms = outcome.after().map(Span::as_ms),
             reason = outcome.reason().map(tracing::field::debug),
             error_type = failure.map(|failure| failure.error_type.as_str()),
-            error = failure.map(|failure| failure.message.as_str()),
+            error = failure.map(|failure| domain::text::head(&failure.message, LOGGED_BYTES_MAX)),
             "message failed"
         );
         #[cfg(feature = "metrics")]
@@ -255,9 +263,8 @@ impl Settler {
         let received = &case.received;
         if let Some(attempt) = attempt {
             let attempt = Attempt { delay: Some(after), ..attempt };
-            if let Err(error) = self.config.attempt_log.append(&received.message_id, attempt).await {
-                tracing::warn!(message_id = %received.message_id, cause = ?std::error::Error::source(&error), "{error}");
-            }
+            let appended = in_time(self.config.attempt_log.append(&received.message_id, attempt)).await;
+            warn_unless(received, appended);
         }
         // A single attempt: if it fails, the visibility timeout makes the message visible too.
         match self.queue.change_visibility(&self.config.queue, &received.receipt_handle, after).await {
@@ -270,18 +277,14 @@ impl Settler {
     }
 
     async fn history(&self, received: &Received) -> Vec<Attempt> {
-        let mut history = self.config.attempt_log.load(&received.message_id).await.unwrap_or_else(|error| {
-            tracing::warn!(message_id = %received.message_id, cause = ?std::error::Error::source(&error), "{error}");
-            Vec::new()
-        });
+        let loaded = in_time(self.config.attempt_log.load(&received.message_id)).await;
+        let mut history = warn_unless(received, loaded).unwrap_or_default();
         history.truncate(ATTEMPTS_KEPT);
         history
     }
 
     async fn forget(&self, received: &Received) {
-        if let Err(error) = self.config.attempt_log.forget(&received.message_id).await {
-            tracing::warn!(message_id = %received.message_id, cause = ?std::error::Error::source(&error), "{error}");
-        }
+        warn_unless(received, in_time(self.config.attempt_log.forget(&received.message_id)).await);
     }
 
     async fn delete(&self, received: &Received, receipt: Option<Receipt>) {
@@ -289,6 +292,17 @@ impl Settler {
         let (id, handle) = (received.message_id.clone(), received.receipt_handle.clone());
         let _ = self.deletes.send(Delete { id, handle, receipt }).await;
     }
+}
+
+/// Calls the log of attempts, which is best effort: a message does not wait for one that is slow.
+async fn in_time<T>(call: impl Future<Output = Result<T, LogError>>) -> Result<T, LogError> {
+    let late = |_| Err(LogError::new(format!("no answer within {} ms", LOG_MAX.as_millis())));
+    tokio::time::timeout(LOG_MAX, call).await.unwrap_or_else(late)
+}
+
+fn warn_unless<T>(received: &Received, answer: Result<T, LogError>) -> Option<T> {
+    let warn = |error: &LogError| tracing::warn!(message_id = %received.message_id, cause = ?std::error::Error::source(error), "{error}");
+    answer.inspect_err(warn).ok()
 }
 
 /// A failure of a handler, or of a message that was not handled.

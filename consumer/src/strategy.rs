@@ -18,6 +18,9 @@ const STAGES_S: [i64; 7] = [10, 60, 300, 900, 3_600, 4 * 3_600, 12 * 3_600];
 const STAGE_JITTER_PCT: i64 = 10;
 /// The longest wait by visibility.
 const VISIBILITY_MAX: Span = Span::from_secs(VISIBILITY_S_MAX);
+/// What a wait stays below SQS's limit. SQS counts from when it hands the message out, which is before we know of it, and
+/// waits whole seconds.
+const VISIBILITY_SPARES: Span = Span::from_secs(60);
 
 /// How long a failed message waits before its next receive.
 ///
@@ -91,7 +94,9 @@ impl Wait {
     /// Returns the longest wait that the queue's state allows.
     pub(crate) fn limit(&self, visibility_left: Span, held_for: Span, replayed: bool) -> Span {
         match self {
-            Self::Stages(_) if !replayed => Span::from_ms(VISIBILITY_MAX.as_ms().saturating_sub(held_for.as_ms())),
+            Self::Stages(_) if !replayed => {
+                Span::from_ms(VISIBILITY_MAX.as_ms() - VISIBILITY_SPARES.as_ms() - held_for.as_ms())
+            }
             Self::Stages(_) | Self::Backoff(_) => visibility_left,
         }
         .max(Span::ZERO)

@@ -12,6 +12,9 @@ use std::time::Duration;
 /// How long a call may take, beyond what it is asked to wait. SQS answers in milliseconds; a batch of 1 MiB on a slow
 /// line takes seconds.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// How long a call may take that changes a message's visibility or deletes messages: a heartbeat without an answer leaves
+/// time for another one, half a minute being SQS's default visibility timeout.
+const SHORT_MAX: Duration = Duration::from_secs(5);
 
 /// A queue whose calls end: one without an answer is [`QueueError::Unanswered`].
 pub(crate) struct Timely(pub Arc<dyn Queue>);
@@ -52,7 +55,7 @@ impl Queue for Timely {
         queue: &QueueArn,
         receipt_handles: &[String],
     ) -> Result<Vec<Result<(), EntryFailure>>, QueueError> {
-        within(queue, ANSWER_MAX, self.0.delete_batch(queue, receipt_handles)).await
+        within(queue, SHORT_MAX, self.0.delete_batch(queue, receipt_handles)).await
     }
 
     async fn change_visibility(
@@ -61,7 +64,7 @@ impl Queue for Timely {
         receipt_handle: &str,
         visibility: Span,
     ) -> Result<(), QueueError> {
-        within(queue, ANSWER_MAX, self.0.change_visibility(queue, receipt_handle, visibility)).await
+        within(queue, SHORT_MAX, self.0.change_visibility(queue, receipt_handle, visibility)).await
     }
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {

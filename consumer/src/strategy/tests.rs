@@ -15,7 +15,7 @@ fn stages_pass_the_queues_own_timeout_but_not_for_replayed_messages() {
         assert_eq!(wait.limit(left, Span::from_secs(held_s), replayed), Span::from_secs(expected_s));
     };
     let backoff = Strategy::default().wait;
-    check(&Wait::stages(), 10, false, 43_190);
+    check(&Wait::stages(), 10, false, 43_130);
     check(&Wait::stages(), 10, true, 20);
     check(&Wait::stages(), 50_000, false, 0);
     check(&backoff, 10, false, 20);
