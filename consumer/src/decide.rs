@@ -60,6 +60,8 @@ pub(crate) struct Failed {
     pub visibility_left: Span,
     /// How long ago it was received.
     pub held_for: Span,
+    /// How long it can wait and still be handled before SQS deletes it for its age; `None` if that is not known.
+    pub time_left: Option<Span>,
     /// Whether there is a dead-letter queue, and the message has room for the stamp.
     pub room: bool,
     /// Whether a replay of the office sent it.
@@ -99,7 +101,9 @@ pub(crate) fn decide(failed: &Failed, strategy: &Strategy, entropy: u64) -> Deci
 /// Returns why the message should be dead-lettered now. The first reason counts.
 fn reason(failed: &Failed, strategy: &Strategy) -> Option<Reason> {
     let attempts_max = strategy.attempts_max.into_iter().chain(failed.receives_max).min();
-    let last = attempts_max.is_some_and(|max| failed.receive_count >= max);
+    // SQS deletes a message that is too old without a word, and without a dead letter.
+    let is_too_old = failed.time_left.is_some_and(|left| left <= Span::ZERO);
+    let last = is_too_old || attempts_max.is_some_and(|max| failed.receive_count >= max);
     let give_up = |overload| overload == Overload::DeadLetter || last;
     if failed.expired {
         Some(Reason::Expired)
@@ -120,6 +124,7 @@ fn reason(failed: &Failed, strategy: &Strategy) -> Option<Reason> {
 /// probe.
 fn wait(failed: &Failed, strategy: &Strategy, entropy: u64) -> Span {
     let limit = strategy.wait.limit(failed.visibility_left, failed.held_for, failed.replayed);
+    let limit = failed.time_left.map_or(limit, |left| limit.min(left.max(Span::ZERO)));
     let own = strategy.wait.within(limit, failed.receive_count, entropy);
     failed.retry_after.map_or(own, |asked| asked.plus(own)).min(limit)
 }
@@ -139,6 +144,7 @@ mod tests {
         receives_max: Some(5),
         visibility_left: Span::from_secs(30),
         held_for: Span::ZERO,
+        time_left: None,
         room: true,
         replayed: false,
         expired: false,
@@ -186,6 +192,19 @@ mod tests {
         row(Transient, (1, Some(5)), -1, true, after(0));
         row(Unknown, (1, Some(5)), 30, true, after(2));
         row(Unknown, (5, Some(5)), 30, true, DeadLetter(Reason::AttemptsExhausted));
+    }
+
+    #[test]
+    fn no_wait_outlasts_the_queues_retention() {
+        let row = |left_s, expected| {
+            let time_left = Some(Span::from_secs(left_s));
+            check(Failed { receive_count: 3, time_left, ..FRESH }, expected);
+        };
+        row(86_400, after(8));
+        row(8, after(8));
+        row(3, after(3));
+        row(0, DeadLetter(Reason::AttemptsExhausted));
+        row(-7, DeadLetter(Reason::AttemptsExhausted));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use domain::impact::Severity;
 use domain::message::Content;
 use domain::reading::{self, Class, Classification};
 use domain::replay::Receipt;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use queue::{Outgoing, Queue, QueueAttributes, Received};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -119,7 +119,7 @@ impl Settler {
         let mut history = self.history(&case.received).await;
         history.push(Attempt::new(&failure, failed_at, &config.instance.instance));
         let dlq = strategy.dlq.as_ref().or(attributes.redrive.as_ref().map(|redrive| &redrive.dlq));
-        let mut facts = facts(case, &failure, attributes);
+        let mut facts = facts(case, &failure, attributes, failed_at);
         facts.room = dlq.is_some();
         facts.expired = expired;
         facts.poison = is_poison(&history);
@@ -315,7 +315,7 @@ pub(crate) struct FailedCase<'a> {
     pub expired: bool,
 }
 
-fn facts(case: &Case, failure: &Failure, attributes: &QueueAttributes) -> Failed {
+fn facts(case: &Case, failure: &Failure, attributes: &QueueAttributes, now: Timestamp) -> Failed {
     let timeout = attributes.visibility_timeout.as_ms();
     Failed {
         class: failure.class,
@@ -323,6 +323,11 @@ fn facts(case: &Case, failure: &Failure, attributes: &QueueAttributes) -> Failed
         receives_max: attributes.redrive.as_ref().map(|redrive| redrive.receives_max),
         visibility_left: Span::from_ms(timeout.saturating_sub(since(case.invisible_since).as_ms())),
         held_for: since(case.received_at),
+        time_left: case.received.system.sent_at.map(|sent_at| {
+            let deleted_at = sent_at.plus(attributes.retention);
+            // Time for one more try.
+            deleted_at.minus(attributes.visibility_timeout).since(now)
+        }),
         room: true,
         replayed: case.is_replayed(),
         expired: false,

@@ -2,7 +2,7 @@
 //! the answer must name exactly the failed messages.
 
 use super::world::{ByBody, World, content};
-use consumer::{Consumer, ConsumerConfig};
+use consumer::Consumer;
 use domain::limits::ATTRIBUTES_MAX;
 use domain::message::{Attribute, Content};
 use domain::time::Span;
@@ -95,7 +95,7 @@ async fn the_answer_names_exactly_the_failed_messages() {
         if !row.dlq {
             world.queue.delete_queue(&world.dlq).await.unwrap();
         }
-        let config = ConsumerConfig::new(world.main.clone(), "orders", || "v1".into());
+        let config = world.config();
         let consumer = Consumer::new(config, world.queue.clone(), Arc::new(ByBody));
         let retried: Vec<_> = row.retried.iter().map(|at| ids[*at].clone()).collect();
         assert_eq!(consumer.handle_batch(received).await.unwrap(), retried, "{}", row.what);
@@ -116,7 +116,7 @@ async fn nothing_is_deleted_if_the_attributes_of_the_queue_are_unknown() {
     world.send(content("good")).await;
     let received = world.queue.receive(&world.main, 10, Span::ZERO, None).await.unwrap();
     world.queue.delete_queue(&world.main).await.unwrap();
-    let config = ConsumerConfig::new(world.main.clone(), "orders", || "v1".into());
+    let config = world.config();
     let consumer = Consumer::new(config, world.queue.clone(), Arc::new(ByBody));
     assert!(consumer.handle_batch(received).await.is_err(), "an error retries the whole batch");
 }

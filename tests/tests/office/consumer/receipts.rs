@@ -89,10 +89,7 @@ async fn a_batch_of_lambda_sends_receipts_for_exactly_the_handled_messages() {
     for exists in [true, false] {
         let world = if exists { world_with_receipts().await } else { World::new(3).await };
         let (received, ids) = batch_of_three(&world).await;
-        let config = ConsumerConfig {
-            receipts: Some(receipts()),
-            ..ConsumerConfig::new(world.main.clone(), "orders", || "v1".into())
-        };
+        let config = ConsumerConfig { receipts: Some(receipts()), ..world.config() };
         let consumer = Consumer::new(config, world.queue.clone(), Arc::new(ByBody));
         assert_eq!(
             consumer.handle_batch(received).await.unwrap(),

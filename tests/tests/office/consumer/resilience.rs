@@ -375,7 +375,7 @@ async fn on_lambda_a_fifo_group_stops_at_its_first_failure_and_others_go_on() {
         "3" => panic!("handled after the failure of its group"),
         _ => Ok(()),
     });
-    let config = consumer::ConsumerConfig::new(world.main.clone(), "orders", || "v1".into());
+    let config = world.config();
     let consumer = consumer::Consumer::new(config, world.queue.clone(), Arc::new(handler));
     let ids: Vec<_> = received.iter().map(|one| one.message_id.clone()).collect();
     let failed = consumer.handle_batch(received).await.unwrap();

@@ -67,6 +67,13 @@ impl World {
         self.run_on(self.queue.clone(), handler, |_| {})
     }
 
+    /// Returns the defaults, with the world's clock.
+    pub fn config(&self) -> ConsumerConfig {
+        let clock = self.clock.clone();
+        let now = Arc::new(move || Timestamp::from_ms(clock.load(SeqCst)));
+        ConsumerConfig { now, ..ConsumerConfig::new(self.main.clone(), "orders", || "v1".into()) }
+    }
+
     pub fn run_on(
         &self,
         queue: Arc<dyn Queue>,
@@ -74,15 +81,13 @@ impl World {
         change: impl FnOnce(&mut ConsumerConfig),
     ) -> Running {
         let (sender, outcomes) = mpsc::unbounded_channel();
-        let clock = self.clock.clone();
         let mut config = ConsumerConfig {
             wait: Span::from_ms(100),
             entropy: Arc::new(|| u64::MAX),
-            now: Arc::new(move || Timestamp::from_ms(clock.load(SeqCst))),
             on_outcome: Arc::new(move |received, outcome| {
                 let _ = sender.send((received.content.body.clone(), outcome.clone()));
             }),
-            ..ConsumerConfig::new(self.main.clone(), "orders", || "v1".into())
+            ..self.config()
         };
         change(&mut config);
         let (shutdown, receiver) = watch::channel(false);
