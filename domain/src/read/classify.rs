@@ -15,6 +15,7 @@ mod network;
 mod order;
 mod parts;
 mod tables;
+mod unfinished;
 mod weights;
 
 use super::frames::Cause;
@@ -191,6 +192,12 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     let typed = tables::by_type(error_type).filter(|_| !tables::is_wrapper(error_type));
     if let Some(meaning) = typed.filter(|m| m.settled) {
         let found = or_wording(by_meaning(meaning, error_type, 95), lower);
+        // A conflict with what is under way ends, whatever its author called it.
+        if found.class != Class::Transient
+            && let Some(found) = unfinished::find(lower).filter(|_| found.category != Category::Auth)
+        {
+            return Some(found);
+        }
         let doubted = order::is_doubted(&found, error_type).then(|| mistake_in(error_type, message, lower)).flatten();
         return Some(doubted.unwrap_or(found));
     }
@@ -203,6 +210,7 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
         .or_else(|| by_words(message, lower))
         .map(|found| order::ruled(found, error_type, lower))
         .or_else(|| parts::missing(lower))
+        .or_else(|| unfinished::find(lower))
         .or_else(|| {
             let named = || names::find(error_type).filter(|_| typed.is_none());
             let kind =
@@ -326,7 +334,7 @@ fn by_wording(lower: &str) -> Option<Classification> {
     if lower.is_empty() {
         return None;
     }
-    if let Some(found) = by_refusal(lower) {
+    if let Some(found) = network::refused(lower) {
         return Some(found);
     }
     let grams = Grams::new(lower);
@@ -347,15 +355,6 @@ fn by_wording(lower: &str) -> Option<Classification> {
         .or_else(|| conditions::broken_link(lower))
         .or_else(|| parts::states_timeout(lower))
         .or_else(|| in_groups(wording::WORDS, &wording::WORD_SLOTS, 65))
-}
-
-/// A refused connection, and the reason that a broker gives for it (MQTT: "Connection refused: Not authorized").
-fn by_refusal(lower: &str) -> Option<Classification> {
-    const REFUSED: &str = "connection refused: ";
-    let reason = &lower[lower.find(REFUSED)? + REFUSED.len()..];
-    let found = by_wording(reason).or_else(|| conditions::find(reason)).or_else(|| grammar::find(reason));
-    let refused = || finding(Class::Transient, Category::DependencyUnavailable, 65, "wording: \"connection refused\"");
-    Some(found.unwrap_or_else(refused))
 }
 
 /// A tenant or account, followed closely by a statement that it is gone.

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The files of errors with their class, whose titles are checked too.
-pub const CLASSES: [&str; 18] = [
+pub const CLASSES: [&str; 21] = [
     "classes.txt",
     "fresh_classes.txt",
     "second_classes.txt",
@@ -32,7 +32,10 @@ pub const CLASSES: [&str; 18] = [
     "thirteenth_classes.txt",
     "fourteenth_classes.txt",
     "fifteenth_classes.txt",
+    "sixteenth_classes.txt",
+    "held_sixteenth_classes.txt",
     "parts_classes.txt",
+    "unfinished_classes.txt",
     "held_out_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.
@@ -232,7 +235,10 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("classes", classes("fourteenth_classes.txt")),
         ("pairs", pairs("fourteenth_pairs.txt")),
         ("classes", classes("parts_classes.txt")),
+        ("classes", classes("unfinished_classes.txt")),
         ("classes", classes("fifteenth_classes.txt")),
+        ("classes", classes("sixteenth_classes.txt")),
+        ("classes", classes("held_sixteenth_classes.txt")),
         ("pairs", pairs("grouping_pairs.txt")),
         ("pairs", pairs("mechanisms_pairs.txt")),
         ("pairs", pairs("grouping_held_out_pairs.txt")),

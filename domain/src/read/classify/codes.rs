@@ -247,7 +247,10 @@ pub fn http(kind: &str, lower: &str) -> Option<Classification> {
             let answered =
                 matches!(before, "answered" | "replied" | "returned" | "got" | "responded") && ends_answer(after);
             let leading = lower.len() == rest.len() && start == 0 && is_http;
-            if led || answered || leading || phrase(after) {
+            // `non 200 response from the gateway: 503`
+            let of_answer = || lower.contains("response") || lower.contains("http");
+            let trailing = after.is_empty() && word_end == rest.len() && rest[..start].ends_with(": ") && of_answer();
+            if led || answered || leading || trailing || phrase(after) {
                 let number = word.parse().unwrap_or(0);
                 // Google and GitHub also use 403 for rate limits.
                 if number == 403 && THROTTLED.iter().any(|words| lower.contains(words)) {

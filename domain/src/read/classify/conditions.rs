@@ -109,8 +109,14 @@ fn transient(words: &[&str]) -> Option<Classification> {
             .or_else(|| pair(words, LINK_LOST, LINKS, 1))
             .or_else(|| pair(words, &["heartbeat", "heartbeats"], &["missed", "missing", "lost", "timeout"], 3))
             .or_else(|| pair(words, &["missed", "missing", "lost", "late"], &["heartbeat", "heartbeats"], 3));
+        // `connection to 10.0.3.7:80 terminated`
+        let to = || {
+            let at = words.windows(2).position(|two| LINKS.contains(&two[0]) && matches!(two[1], "to" | "with"))?;
+            let lost = words[at + 2..].iter().take(NEAR).find(|word| LINK_LOST[..4].contains(word))?;
+            Some([words[at], *lost])
+        };
         let pool = || self::pair(words, &["pool"], &["closed", "closing", "stopped"], 2);
-        pair.or_else(pool).map(|pair| say(Category::DependencyUnavailable, pair))
+        pair.or_else(to).or_else(pool).map(|pair| say(Category::DependencyUnavailable, pair))
     };
     let down = || pair(words, SERVERS, SERVER_DOWN, NEAR).map(|pair| say(Category::DependencyUnavailable, pair));
     let taken = || pair(words, SLOTS, SLOTS_TAKEN, 3).map(|pair| say(Category::ResourceLimit, pair));
@@ -119,7 +125,9 @@ fn transient(words: &[&str]) -> Option<Classification> {
             .or_else(|| pair(words, &["reached", "exceeded", "hit"], &["limit"], NEAR));
         let most = || pair(words, SLOTS, &["reached"], NEAR).filter(|_| holds(words, &["max", "maximum"]));
         let reached = reached.filter(|_| holds(words, SLOTS) || holds(words, LINKS)).or_else(most);
-        reached.map(|pair| say(Category::ResourceLimit, pair))
+        // `concurrent queries exceeded maximum 1000`
+        let many = || pair(words, &["concurrent", "concurrency"], &["exceeded", "reached", "limit"], 3);
+        reached.or_else(many).map(|pair| say(Category::ResourceLimit, pair))
     };
     let late = || {
         let pair = pair(words, &["exceeded", "exceeds", "reached"], &["deadline"], NEAR)
@@ -169,6 +177,9 @@ fn raced(words: &[&str]) -> Option<Classification> {
     let untaken = || pair(words, TAKE, &["lock", "locks", "lease", "mutex", "semaphore"], NEAR);
     let untaken = untaken().filter(|_| holds(words, FAILED) || holds(words, &["could", "timeout", "not"]));
     const HELD: &[&str] = &["taken", "held", "busy", "owned", "conflict", "locked"];
+    // What is released and was not taken was released before.
+    let is_free = || pair(words, NOT, &["locked", "held", "owned", "acquired"], 2).is_some();
+    let untaken = untaken.filter(|[verb, _]| *verb != "release" || !is_free());
     let held = || pair(words, &["lock", "locks", "lease", "mutex", "semaphore"], HELD, 3);
     let pair = untaken
         .or_else(held)
@@ -188,7 +199,12 @@ fn not_up(words: &[&str]) -> Option<Classification> {
         let near = &after[..after.len().min(NEAR)];
         match *word {
             "no" | "none" => {
-                let up = near.iter().any(|word| UP.contains(word));
+                // `no suitable server found`; what is healthy or alive is a server.
+                let fit = after.first().is_some_and(|word| matches!(*word, "suitable" | "eligible"));
+                if let Some(live) = after.first().filter(|live| matches!(**live, "healthy" | "alive")) {
+                    return Some(say([word, live]));
+                }
+                let up = fit || near.iter().any(|word| UP.contains(word));
                 if let Some(thing) = near.iter().find(thing).filter(|_| up) {
                     return Some(say([word, thing]));
                 }
@@ -263,7 +279,9 @@ fn transferred<'a>(words: &[&'a str], at: usize) -> Option<[&'a str; 2]> {
     let is_link = |word: &&&str| LINKS.contains(*word) || SERVERS.contains(*word);
     let moved = || {
         let verb = near.iter().take(2).position(|word| MOVING.contains(word))?;
-        Some([near[verb], *near[verb + 1..].iter().take(NEAR + 1).find(is_link)?])
+        // `cannot fetch more than 100 members`: a rule for a number.
+        let is_counted = near.get(verb + 1..verb + 3) == Some(&["more", "than"]);
+        Some([near[verb], *near[verb + 1..].iter().take(NEAR + 1).find(is_link).filter(|_| !is_counted)?])
     };
     let reached = || {
         // "cannot get" is also said of what is never there.
@@ -278,7 +296,12 @@ fn transferred<'a>(words: &[&'a str], at: usize) -> Option<[&'a str; 2]> {
         let from = near.iter().position(|word| *word == "from")?;
         Some(["from", *near[from + 1..].iter().take(2).find(|word| SERVERS.contains(word))?])
     };
-    moved().or_else(reached).or_else(from)
+    // `could not resolve server host`: a name that the network did not answer for.
+    let resolved = || {
+        const HOSTS: &[&str] = &["host", "hostname", "hosts", "dns"];
+        pair(&near[..near.len().min(NEAR)], &["resolve", "resolving"], HOSTS, 3)
+    };
+    moved().or_else(reached).or_else(from).or_else(resolved)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod states;
 mod words;
 
 use super::conditions::{self, Words};
-use super::finding;
+use super::{finding, unfinished};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use words::*;
@@ -28,6 +28,10 @@ pub fn find(lower: &str) -> Option<Classification> {
     let again = is_about_again(words);
     let rule = || rule(words).filter(|_| !again);
     let moments = || moment_words(words).or_else(|| states::of_moment(words));
+    let denied = || said(Class::Permanent, Category::ConsumerBug, &["not", "in", "progress"]);
+    if unfinished::denies_progress(lower) && !again {
+        return denied();
+    }
     let wrongs = || wrong(words).or_else(|| states::of_data(words)).filter(|_| !again);
     moments().or_else(rule).or_else(|| moment(words)).or_else(wrongs).or_else(|| remote_step(words))
 }
@@ -94,8 +98,9 @@ fn moment_words(words: Words<'_>) -> Option<Classification> {
     if let Some((_, word)) = surely {
         return say(Category::DependencyUnavailable, &[word]);
     }
-    let is_version = holds(words, OF_VERSIONS);
-    if let Some(two) = words.windows(2).find(|two| PASSING_PAIRS.contains(&[two[0], two[1]])).filter(|_| !is_version) {
+    let (is_version, is_rule) = (holds(words, OF_VERSIONS), holds(words, OF_RULES));
+    let passing = |two: &&[&str]| PASSING_PAIRS.contains(&[two[0], two[1]]) && !(is_rule && OF_NOW.contains(&two[1]));
+    if let Some(two) = words.windows(2).find(passing).filter(|_| !is_version) {
         return say(Category::DependencyUnavailable, two);
     }
     if let Some(found) = others(words) {
@@ -143,6 +148,8 @@ fn rule(words: Words<'_>) -> Option<Classification> {
             "instead" if !passing => Some(Category::ConsumerBug),
             "did" if one == "you" => Some(Category::ConsumerBug),
             "make" if one == "sure" => Some(Category::Configuration),
+            // `refusing to use the PIN`: who refuses has a reason; a connection is refused for a moment.
+            "refusing" if one == "to" && !matches!(two, "connect" | "accept") => Some(Category::BusinessRule),
             "please" if ADVISED.contains(&one) => Some(Category::Configuration),
             "already" if !holds(words, conditions::AWAITED) && !passing && !DOING.contains(&one) => {
                 Some(Category::ConsumerBug)
@@ -214,6 +221,12 @@ fn moment(words: Words<'_>) -> Option<Classification> {
         }
     }
     None
+}
+
+/// Whether a word says that somebody did not do something: `is unnamed`. What is not finished may be later.
+fn is_undone(before: Words<'_>, word: &str) -> bool {
+    let is = before.last().is_some_and(|word| matches!(*word, "is" | "are" | "was" | "were" | "context"));
+    is && word.len() > 6 && word.starts_with("un") && word.ends_with("ed") && !UNDONE_YET.contains(&word)
 }
 
 /// Whether "not" after a form of "be" denies a state that nobody is about to change: no verb of something that is tried,
@@ -292,6 +305,11 @@ fn wrong(words: Words<'_>) -> Option<Classification> {
             }
             "resolve" | "resolving" if !holds(words, HOSTS) => Some(Category::Configuration),
             "without" | "outside" if !near.is_empty() => Some(Category::ConsumerBug),
+            "prior" if near.first() == Some(&"to") && near.get(1).is_some_and(|word| STEPS.contains(word)) => {
+                Some(Category::ConsumerBug)
+            }
+            // `the savepoint is unnamed`: what nobody did.
+            _ if is_undone(&words[..at], word) => Some(Category::SchemaViolation),
             "after" | "before" if near.first().is_some_and(|word| STEPS.contains(word)) => Some(Category::ConsumerBug),
             "at" if matches!(near.first(), Some(&"least" | &"most")) => Some(Category::SchemaViolation),
             _ => None,

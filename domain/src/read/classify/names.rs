@@ -171,6 +171,11 @@ pub fn find(error_type: &str) -> Option<Classification> {
         if words[at] == "refused" && words.len() > 1 && !words.iter().any(|word| CONNECTING.contains(word)) {
             return say((P, BusinessRule), "refused");
         }
+        // `NotLocked`: what is denied is no moment.
+        let is_denied = at > 0 && words[at - 1] == "not" && !UNDONE.contains(&words[at]);
+        if let Some((Class::Transient, _)) = lookup(WORDS, words[at]).filter(|_| is_denied) {
+            return say((P, ConsumerBug), &format!("not {}", words[at]));
+        }
         if let Some(found) = lookup(PAIRS, words[at]).or_else(|| lookup(WORDS, words[at])) {
             return say(found, words[at]);
         }

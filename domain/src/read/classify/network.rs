@@ -1,6 +1,6 @@
 //! Words about the network and about throttling, which neither a type nor a status explains better.
 
-use super::finding;
+use super::{by_wording, conditions, finding, grammar};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 
@@ -45,4 +45,18 @@ pub fn transient_words(lower: &str) -> Option<Classification> {
 pub fn after_status(found: Classification, status: u16, lower: &str) -> Classification {
     let bare = matches!(status, 400 | 403 | 422) && found.class == Class::Permanent && !states_rule(lower);
     bare.then(|| transient_words(lower)).flatten().unwrap_or(found)
+}
+
+/// A refused connection, and the reason that a broker gives for it (MQTT: "Connection refused: Not authorized").
+pub fn refused(lower: &str) -> Option<Classification> {
+    const REFUSED: &str = "connection refused: ";
+    let reason = &lower[lower.find(REFUSED)? + REFUSED.len()..];
+    let found = by_wording(reason).or_else(|| conditions::find(reason)).or_else(|| grammar::find(reason));
+    // What a broker rejects is what the client sent (MQTT 3.1.1, table 3.1: "identifier rejected").
+    let rejected = || {
+        let word = ["rejected", "unacceptable"].into_iter().find(|word| reason.contains(word))?;
+        Some(finding(Class::Permanent, Category::Configuration, 65, format!("wording: \"{word}\"")))
+    };
+    let refused = || finding(Class::Transient, Category::DependencyUnavailable, 65, "wording: \"connection refused\"");
+    Some(found.or_else(rejected).unwrap_or_else(refused))
 }

@@ -5,7 +5,7 @@
 //! two readings, on which public sources disagree: their reason says both, and the confidence is low.
 
 use super::network::{NETWORK, holds, states_rule, transient_words};
-use super::{CLAIM_PCT, codes, conditions, finding, grammar, names, parts};
+use super::{CLAIM_PCT, codes, conditions, finding, grammar, names, parts, unfinished};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::string::String;
@@ -145,6 +145,11 @@ pub fn advised(found: Option<Classification>, lower: &str) -> Option<Classificat
     }
     let is_advice =
         |advice: &&&str| lower.contains(**advice) && (!advice.starts_with(' ') || lower.contains("wait for "));
+    // A word that refuses something for now: `not allowed at this time`.
+    let word = || found.as_ref().is_some_and(|found| found.confidence.as_pct() <= WORD_PCT);
+    if let Some(unfinished) = unfinished::for_now_in(lower).filter(|_| word()) {
+        return Some(unfinished);
+    }
     match ADVICE.iter().find(is_advice).filter(|_| !holds(lower, CORRECTED)) {
         Some(advice) => {
             let reason = format!("the advice \"{}\"", advice.trim());
@@ -159,6 +164,7 @@ fn of_every_kind(message: &str, lower: &str) -> Option<Classification> {
     named
         .or_else(|| transient_words(lower))
         .or_else(|| grammar::somebody_else(lower))
+        .or_else(|| unfinished::find(lower))
         .or_else(|| conditions::down(lower))
 }
 

@@ -49,13 +49,18 @@ const CONJUNCTIONS: &[&str] = &["because", "since", "but", "and", "when", "while
 /// The part of a sentence before its verb that is looked at, bytes.
 const SUBJECT_BYTES_MAX: usize = 160;
 
+/// How many words before `available` a `no` may be.
+const NONE_WITHIN: usize = 5;
+
 /// Returns the finding for a part or an item that is not available.
 pub fn missing(lower: &str) -> Option<Classification> {
     const STATES: [&str; 3] = ["not available", "n't available", "unavailable"];
     if !lower.contains("available") || OF_MOMENTS.iter().any(|word| lower.contains(word)) {
         return None;
     }
-    let (at, state) = STATES.iter().find_map(|state| Some((lower.find(state)?, *state)))?;
+    let Some((at, state)) = STATES.iter().find_map(|state| Some((lower.find(state)?, *state))) else {
+        return none_of(lower);
+    };
     let before = clause(&lower[..at]);
     // `number: 7 is not available` is about a number.
     let named = || lower[..at].strip_suffix(before)?.trim_end().strip_suffix(':').and_then(|left| head(clause(left)));
@@ -65,6 +70,18 @@ pub fn missing(lower: &str) -> Option<Classification> {
     let place = || scope(&lower[at + state.len()..]);
     let said = part.map(|part| format!("{part} … {state}")).or_else(|| Some(format!("{state} … {}", place()?)))?;
     Some(finding(Class::Permanent, Category::Configuration, CLAIM_PCT, format!("wording: \"{said}\"")))
+}
+
+/// `no time setting command available`: a part that nobody provided.
+fn none_of(lower: &str) -> Option<Classification> {
+    let words = conditions::words(lower);
+    let at = words.iter().position(|word| *word == "available").filter(|at| *at > 0)?;
+    let from = at.saturating_sub(NONE_WITHIN);
+    let part = words[at - 1];
+    let is_part = PARTS.contains(&part) || part.strip_suffix('s').is_some_and(|one| PARTS.contains(&one));
+    let said = format!("no … {part} available");
+    (is_part && words[from..at].contains(&"no"))
+        .then(|| finding(Class::Permanent, Category::Configuration, CLAIM_PCT, format!("wording: \"{said}\"")))
 }
 
 /// Returns the end of a text from the beginning of its last clause.
@@ -178,7 +195,9 @@ pub fn said(
 pub fn without_unsaid(message: &str) -> Option<String> {
     // Most messages have no name at all.
     let is_joint = |two: &[u8]| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase();
-    let has_name = || message.contains(['_', '\'', '"', '`']) || message.as_bytes().windows(2).any(is_joint);
+    let has_name = || {
+        message.contains(['_', '\'', '"', '`']) || message.contains("--") || message.as_bytes().windows(2).any(is_joint)
+    };
     if !has_name() && !message.contains("prevent") && !message.contains("avoid") {
         return None;
     }
@@ -210,7 +229,9 @@ fn is_setting<'a>(token: &str, plain: &impl Fn(usize) -> &'a str, at: usize, is_
     let word = plain(at);
     let is_quoted =
         token.starts_with(MARKS) && token.trim_end().trim_end_matches(['.', ',', ')', ':']).ends_with(MARKS);
-    let is_joined = word.contains('_') || word.bytes().skip(1).any(|b| b.is_ascii_uppercase());
+    // An option of a command line: `--read-timeout`.
+    let is_option = token.trim_start_matches(MARKS).strip_prefix("--").is_some_and(|name| name.contains('-'));
+    let is_joined = is_option || word.contains('_') || word.bytes().skip(1).any(|b| b.is_ascii_uppercase());
     if !is_quoted && !is_joined {
         return false;
     }
@@ -230,7 +251,8 @@ fn is_setting<'a>(token: &str, plain: &impl Fn(usize) -> &'a str, at: usize, is_
     let is_ruled = word.contains('_') && matches!(next, "too" | "should" | "must")
         || matches!(one, "unsupported" | "invalid" | "unknown" | "missing" | "negative")
             && word.starts_with(char::is_lowercase);
-    is_joined && is_compound
+    is_option
+        || is_joined && is_compound
         || is_announced
         || named(next)
         || is_ruled

@@ -41,7 +41,33 @@ fn of_values(words: &[&str]) -> Option<Classification> {
         let typed = holds(words, &["type", "types", "class", "schema", "format"]);
         pair.filter(|_| !passing || typed).map(|pair| say(Category::SchemaViolation, pair))
     };
-    using().or_else(convert).or_else(compared).or_else(expected)
+    using().or_else(convert).or_else(compared).or_else(expected).or_else(|| too_much(words))
+}
+
+/// `maximum depth exceeded`, `exceeded total size limit`: what is too deep or too long stays so. What waits or is kept
+/// for a while gets shorter.
+fn too_much(words: &[&str]) -> Option<Classification> {
+    #[rustfmt::skip]
+    const MEASURES: &[&str] = &["depth", "length", "size", "nesting", "recursion", "precision", "complexity", "redirects", "width"];
+    const KEPT: &[&str] = &[
+        "queue",
+        "pool",
+        "backlog",
+        "cache",
+        "log",
+        "disk",
+        "storage",
+        "heap",
+        "memory",
+        "wal",
+        "window",
+        "concurrent",
+    ];
+    const PASSED: &[&str] = &["exceeded", "exceeds", "reached", "hit", "exceed"];
+    let pair = pair(words, MEASURES, PASSED, 3).or_else(|| pair(words, PASSED, MEASURES, 3))?;
+    // `end of file before the length was reached` is about a transfer.
+    (!holds(words, KEPT) && !holds(words, &["before"]))
+        .then(|| found(Class::Permanent, Category::SchemaViolation, &pair))
 }
 
 /// A name that nobody knows, or a caller without the right.

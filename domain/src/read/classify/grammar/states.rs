@@ -20,6 +20,13 @@ const FINAL: &[&str] = &[
 const TAKEN_AGAIN: &[&str] =
     &["lock", "locks", "lease", "mutex", "semaphore", "slot", "slots", "thread", "threads", "connection", "connections", "io", "call", "reader", "writer", "timer", "port", "snapshot", "writes", "reads"];
 
+/// What ends because nobody answered in time.
+#[rustfmt::skip]
+const TIMED: &[&str] = &[
+    "timeout", "timeouts", "time", "timer", "deadline", "wait", "waiting", "ttl", "lease", "lock", "session", "heartbeat", "watch", "cursor", "cache", "transaction", "rpc", "ping",
+    "handshake", "interval", "window", "request", "response", "retries", "poll", "scroll", "visibility", "call",
+];
+
 /// What there may be more of later.
 #[rustfmt::skip]
 const REFILLED: &[&str] = &[
@@ -136,6 +143,8 @@ pub fn of_data(words: Words<'_>) -> Option<Classification> {
             "is" | "was" | "are" | "were" | "been" if FINAL.contains(&one) && !holds(words, TAKEN_AGAIN) => {
                 Some(Category::BusinessRule)
             }
+            // `payment method expired`: what was valid for a time; a wait or a lease ends, and begins again.
+            "expired" if is_right(&words[..at]) && !holds(words, TIMED) => Some(Category::Expired),
             "rejected" | "refused" if one == "by" || matches!(before, "was" | "were" | "been" | "is") => {
                 Some(Category::BusinessRule)
             }
@@ -159,6 +168,12 @@ pub fn of_data(words: Words<'_>) -> Option<Classification> {
         }
     }
     None
+}
+
+/// Whether the words before "expired" name what expired.
+fn is_right(before: Words<'_>) -> bool {
+    let named = before.iter().rfind(|word| !matches!(**word, "has" | "have" | "had" | "is" | "already" | "been"));
+    named.is_some_and(|word| word.len() > 3 && !TAKEN_AGAIN.contains(word))
 }
 
 /// Whether one or two words are a time that something took: `900000ms`, `30 seconds`.

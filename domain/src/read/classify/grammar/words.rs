@@ -89,11 +89,23 @@ pub const ENDING: &[&str] =
 /// What becomes true by itself: "not" before one of these is a moment.
 pub const UNFINISHED: &[&str] = &["terminated", "finished", "synced", "synched", "synchronized"];
 
+/// What is done later.
+#[rustfmt::skip]
+pub const UNDONE_YET: &[&str] = &[
+    "unfinished", "uncompleted", "undelivered", "unconnected", "unacknowledged", "uncommitted", "unsynced", "unconfirmed", "unprocessed", "unsettled", "undetermined",
+];
+
 /// What somebody locks for a reason.
 pub const LOCKED_FOR_GOOD: &[&str] = &["account", "user", "card", "period", "document", "login", "policy"];
 
 /// What is said of a version of a program, and not of a moment.
 pub const OF_VERSIONS: &[&str] = &["supported", "support", "supports", "implemented", "implement", "implements"];
+
+/// What states a rule even next to a word of time: `a value needs to be specified at this time`.
+pub const OF_RULES: &[&str] = &["must", "should", "needs"];
+
+/// How a word of time ends: `at this time`.
+pub const OF_NOW: &[&str] = &["time", "moment", "now"];
 
 /// What an action follows, and a state does not.
 pub const OF_ACTIONS: &[&str] = &["when", "while", "before", "after", "by", "during"];
