@@ -1,5 +1,15 @@
 //! Words and keys that announce values, and what is no value in such a place.
 
+/// Nouns of things that people name, or choose from a list of the world. Nouns of code (service, client, driver) and
+/// nouns that announce a field (account, order) are not among them.
+#[rustfmt::skip]
+pub const THINGS: &[&str] = &[
+    "country", "currency", "city", "customer", "supplier", "vendor", "employee", "patient",
+    "product", "article", "voucher", "coupon", "promotion", "sheet", "worksheet", "sheetname", "room", "station",
+    "warehouse", "venue", "vehicle", "passenger", "flight", "hotel", "shipment", "parcel", "artist", "album",
+    "playlist", "organization", "organisation", "company", "tenant", "team", "workspace", "course",
+];
+
 /// Whether a text says that a value is wrong, as its last words: what follows the colon is that value. `before` is in
 /// lower case.
 pub fn announces_value(before: &str) -> bool {
@@ -40,7 +50,7 @@ pub fn labels_value(before: &str) -> bool {
     const LABELS: [&str; 9] =
         ["value", "actual", "input", "given", "title", "subject", "author", "recipient", "sender"];
     let mut words = before.rsplit(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.next().is_some_and(|last| LABELS.contains(&last) || super::things::is_thing(last))
+    words.next().is_some_and(|last| LABELS.contains(&last) || THINGS.contains(&last))
 }
 
 /// Whether a text ends by saying that a list of what is allowed follows: `must be one of`.

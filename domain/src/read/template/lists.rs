@@ -21,7 +21,7 @@ fn is_list(text: &str) -> bool {
     let fits = |item: &str| {
         let count = item.split_whitespace().count();
         (1..=ITEM_WORDS_MAX).contains(&count)
-            && !item.split_whitespace().any(|word| things::is_told(word) || shapes::is_code_name(word))
+            && !item.split_whitespace().any(|word| things::is_of_sentences(word) || shapes::is_code_name(word))
     };
     let last = text.rsplit(", ").next().unwrap_or(text);
     let (last, more) = last.split_once(" and ").map_or((last, None), |(last, more)| (last, Some(more)));
@@ -92,7 +92,7 @@ impl Scanner<'_> {
         let (value, after) = (&inside[..end], &self.rest()[end + 2..]);
         let is_value = AFTER_A_VALUE.iter().any(|said| after.starts_with(said))
             && (1..=ITEM_WORDS_MAX).contains(&value.split_whitespace().count())
-            && !value.split_whitespace().any(|word| things::is_told(word) || labels::is_reason(word))
+            && !value.split_whitespace().any(|word| things::is_of_sentences(word) || labels::is_reason(word))
             && !shapes::is_code_name(value)
             && !words::TYPE_NAMES.contains(&value);
         if is_value {

@@ -9,16 +9,6 @@ const LABEL_BYTES_MAX: usize = 32;
 /// The most words of a name that follow its first.
 const MORE_WORDS_MAX: usize = 3;
 
-/// Nouns of things that people name, or choose from a list of the world. Nouns of code (service, client, driver) and
-/// nouns that announce a field (account, order) are not among them.
-#[rustfmt::skip]
-const THINGS: &[&str] = &[
-    "country", "currency", "city", "customer", "supplier", "vendor", "employee", "patient",
-    "product", "article", "voucher", "coupon", "promotion", "sheet", "worksheet", "sheetname", "room", "station",
-    "warehouse", "venue", "vehicle", "passenger", "flight", "hotel", "shipment", "parcel", "artist", "album",
-    "playlist", "organization", "organisation", "company", "tenant", "team", "workspace", "course",
-];
-
 /// Other nouns whose codes are data: `postal code 'X1'`. Codes of an outcome are causes.
 #[rustfmt::skip]
 const CODED: &[&str] =
@@ -68,14 +58,9 @@ const OF_ERRORS: &[&str] = &[
     "closed", "busy", "locked", "offline", "throttled", "overloaded",
 ];
 
-/// Whether a word, in lower case, is the noun of a thing that people name.
-pub fn is_thing(word: &str) -> bool {
-    THINGS.contains(&word)
-}
-
 /// Whether a quoted text after these two words is data, whatever it looks like.
 pub fn precede_data(last: &str, second: &str, inside: &str, after: &str) -> bool {
-    if !(THINGS.contains(&last) || TEXTS.contains(&last) || (last == "code" && is_coded(second))) {
+    if !(labels::THINGS.contains(&last) || TEXTS.contains(&last) || (last == "code" && is_coded(second))) {
         return false;
     }
     // What is missing is a name.
@@ -107,7 +92,7 @@ pub fn is_rejected(core: &str, after: &str) -> bool {
 }
 
 fn is_coded(noun: &str) -> bool {
-    CODED.contains(&noun) || THINGS.contains(&noun)
+    CODED.contains(&noun) || labels::THINGS.contains(&noun)
 }
 
 /// Whether a word is a currency's code of ISO 4217 (those of the most used currencies).
@@ -122,7 +107,7 @@ pub fn is_currency(word: &str) -> bool {
 }
 
 /// Whether a word is one of sentences, of errors, or says why there is no value.
-pub fn is_told(word: &str) -> bool {
+pub fn is_of_sentences(word: &str) -> bool {
     is_joint(&word.to_lowercase())
         || labels::is_reason(word)
         || OF_ERRORS.iter().any(|known| word.eq_ignore_ascii_case(known))
@@ -130,7 +115,9 @@ pub fn is_told(word: &str) -> bool {
 
 /// Whether a word, in lower case, is the noun of a thing or person that has a name, or of a text that somebody wrote.
 pub fn is_named(word: &str) -> bool {
-    THINGS.contains(&word) || PERSONS.contains(&word) || (TEXTS.contains(&word) && !matches!(word, "value" | "input"))
+    labels::THINGS.contains(&word)
+        || PERSONS.contains(&word)
+        || (TEXTS.contains(&word) && !matches!(word, "value" | "input"))
 }
 
 /// Whether a word, in lower case, is a part of a sentence rather than of a name.
@@ -148,7 +135,7 @@ pub fn is_free_text(text: &str) -> bool {
     };
     (words().all(named) || has_foreign(text))
         && (2..=2 + MORE_WORDS_MAX).contains(&words().count())
-        && !words().any(is_told)
+        && !words().any(is_of_sentences)
 }
 
 impl Scanner<'_> {
@@ -249,7 +236,7 @@ impl Scanner<'_> {
             return None;
         }
         let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
-        let is_thing = THINGS.contains(&last);
+        let is_thing = labels::THINGS.contains(&last);
         let by_id = matches!(last, "id" | "identifier") && matches!(second, "with" | "by" | "for" | "of" | "having");
         if !(is_thing || by_id) || is_part(core) || shapes::is_code_name(core) || labels::is_reason(core) {
             return None;
