@@ -196,7 +196,7 @@ impl Settler {
 
     fn report(&self, case: &Case, class: Class, severity: Severity, outcome: &Outcome) {
         let failure = outcome.failure();
-        tracing::warn!(
+        tracing::info!(
             queue = %self.config.queue,
             message_id = %case.received.message_id,
             receive_count = case.receive_count(),
