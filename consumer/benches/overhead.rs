@@ -83,6 +83,7 @@ impl Queue for Instantly {
             fifo: false,
             visibility_timeout: Span::from_secs(30),
             retention: Span::from_days(4),
+            message_bytes_max: 1024 * 1024,
             redrive: None,
             visible_count: 0,
             in_flight_count: 0,

@@ -1,10 +1,18 @@
-//! A retry budget: at most a share of the requests of a window may be retries. Pure: the caller passes the time.
+//! A retry budget: at most a share of the requests of a window may be retried. Pure: the caller passes the time.
 //!
 //! Retries help against single failures and hurt in an outage: with three attempts each, a dependency that is down gets
 //! three times its load. Each request deposits a part of a token; a retry withdraws a whole one. Tokens expire with the
 //! window, so a long quiet time does not pay for a storm. (gRPC's retry throttling, Finagle's `RetryBudget` and
 //! `tower`'s `TpsBudget` do the same.)
+//!
+//! **Exactly**: a request is the first attempt of an operation, and its retries are none. In each window
+//! `retries <= floor(requests · share_pct / 100) + retries_min`. So 10% are ten retries for 100 operations: 110 calls at
+//! most, and `retries_min` more.
+//!
+//! **Clocks** may jump. A jump forward is time that has passed, so it empties the window; after a jump back the window
+//! goes on as it was. Neither adds more than the `retries_min` of a new window.
 
+use crate::clock::Onward;
 use domain::time::{Span, Timestamp};
 
 /// The number of parts of a window; a token expires up to one part later than the window says.
@@ -64,6 +72,7 @@ struct Slot {
 pub struct Budget {
     policy: BudgetPolicy,
     slots: [Slot; SLOTS],
+    onward: Onward,
 }
 
 /// What a [`Budget`] says of its window.
@@ -75,10 +84,10 @@ pub struct Budget {
 /// let budget = Budget::new(BudgetPolicy::default());
 /// assert_eq!(budget.usage(Timestamp::from_ms(0)).retries_left, 10);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct BudgetUsage {
-    /// Requests in the window. Those of a dependency are its calls, retries included; those of a consumer are messages,
-    /// each counted once.
+    /// Requests in the window, without their retries: first calls of a dependency, first receives of a consumer.
     pub requests: u64,
     /// Retries in the window.
     pub retries: u64,
@@ -95,10 +104,10 @@ impl Budget {
     /// # let _ = budget;
     /// ```
     pub fn new(policy: BudgetPolicy) -> Self {
-        Self { policy, slots: [Slot::default(); SLOTS] }
+        Self { policy, slots: [Slot::default(); SLOTS], onward: Onward::default() }
     }
 
-    /// Counts a request.
+    /// Counts a request: the first attempt of an operation, and none of its retries.
     ///
     /// ```
     /// # use consumer::budget::{Budget, BudgetPolicy};
@@ -108,6 +117,7 @@ impl Budget {
     /// assert_eq!(budget.usage(Timestamp::from_ms(5)).requests, 1);
     /// ```
     pub fn deposit(&mut self, now: Timestamp) {
+        let now = self.onward.advance(now);
         self.slot(now).requests += 1;
     }
 
@@ -121,7 +131,8 @@ impl Budget {
     /// assert!(!budget.withdraw(Timestamp::from_ms(5)));
     /// ```
     pub fn withdraw(&mut self, now: Timestamp) -> bool {
-        let allowed = self.usage(now).retries_left > 0;
+        let now = self.onward.advance(now);
+        let allowed = self.window(now).retries_left > 0;
         if allowed {
             self.slot(now).retries += 1;
         }
@@ -137,9 +148,11 @@ impl Budget {
     /// assert_eq!(budget.usage(Timestamp::from_ms(5)).retries, 0);
     /// ```
     pub fn usage(&self, now: Timestamp) -> BudgetUsage {
-        let newest = self.number(now);
-        let oldest = newest - (SLOTS as i64 - 1);
-        // A clock that went back leaves slots in the future: they count, so that it never refills the budget.
+        self.window(self.onward.peek(now))
+    }
+
+    fn window(&self, now: Timestamp) -> BudgetUsage {
+        let oldest = self.number(now).saturating_sub(SLOTS as i64 - 1);
         let live = self.slots.iter().filter(|slot| slot.at >= oldest);
         let (requests, retries) = live.fold((0, 0), |sum, slot| (sum.0 + slot.requests, sum.1 + slot.retries));
         let share = requests.saturating_mul(u64::from(self.policy.share_pct.min(100))) / TOKEN;
@@ -210,10 +223,30 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_went_back_refills_nothing() {
+    fn a_clock_that_went_back_refills_nothing_and_its_window_goes_on() {
         let mut budget = Budget::new(BudgetPolicy { retries_min: 1, ..BudgetPolicy::default() });
-        assert!(budget.withdraw(at(60_000)));
-        assert!(!budget.withdraw(at(0)));
+        let day = 24 * 3_600_000;
+        assert!(budget.withdraw(at(day)));
+        assert!(!budget.withdraw(at(0)), "a day back");
+        assert!(!budget.withdraw(at(8_999)));
+        assert!(budget.withdraw(at(10_000)), "10 s later, and not a day");
+        (0..100).for_each(|n| budget.deposit(at(10_000 + n)));
+        assert_eq!(budget.usage(at(10_100)), BudgetUsage { requests: 100, retries: 1, retries_left: 10 });
+        assert_eq!(
+            budget.usage(at(-day)),
+            BudgetUsage { requests: 100, retries: 1, retries_left: 10 },
+            "asked, not counted"
+        );
+    }
+
+    #[test]
+    fn a_clock_that_went_forth_is_a_new_window_and_no_more() {
+        let mut budget = Budget::new(BudgetPolicy { retries_min: 2, ..BudgetPolicy::default() });
+        (0..100).for_each(|n| budget.deposit(at(n)));
+        let day = 24 * 3_600_000;
+        let granted = (0..100).filter(|_| budget.withdraw(at(day))).count();
+        assert_eq!(granted, 2, "the requests of yesterday pay for nothing");
+        assert_eq!((0..100).filter(|_| budget.withdraw(at(200))).count(), 0, "nor does coming back");
     }
 
     #[derive(Clone, Copy, Debug)]
@@ -223,6 +256,23 @@ mod tests {
     }
 
     proptest! {
+        /// Clocks that are set back, by any span and at any time, never allow more than clocks that stand still.
+        #[test]
+        fn no_jump_back_adds_a_retry(
+            acts in proptest::collection::vec((-100_000_i64..100, prop_oneof![Just(Act::Request), Just(Act::Retry)]), 1..400),
+        ) {
+            let (mut jumping, mut standing) = (strict(), strict());
+            let mut now = 0;
+            for (jump, act) in acts {
+                now += jump.min(0);
+                match act {
+                    Act::Request => (jumping.deposit(at(now)), standing.deposit(at(0))).0,
+                    Act::Retry => prop_assert_eq!(jumping.withdraw(at(now)), standing.withdraw(at(0))),
+                }
+            }
+            prop_assert_eq!(jumping.usage(at(now)), standing.usage(at(0)));
+        }
+
         #[test]
         fn no_retry_exceeds_its_windows_share(
             acts in proptest::collection::vec((0_i64..300, prop_oneof![Just(Act::Request), Just(Act::Retry)]), 1..400),

@@ -8,6 +8,7 @@ use crate::decide::Reason;
 use crate::dependency::Dependency;
 use crate::failure::Failure;
 use crate::instance::Instance;
+use crate::panic::caught;
 use crate::strategy::Strategies;
 use domain::id::QueueArn;
 use domain::message::Content;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 /// assert!(is_lost_to_the_customer(&Outcome::DeadLettered { failure, reason: Reason::Permanent }));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The handler succeeded; the message is about to be deleted.
     Handled,
@@ -51,7 +53,8 @@ pub enum Outcome {
         /// Why it failed.
         failure: Failure,
     },
-    /// Shutdown cancelled the handler; the message is visible again at once.
+    /// The message was not handled to the end, because the consumer shut down or its batch had no time left; it is visible
+    /// again at once.
     Released,
 }
 
@@ -111,7 +114,8 @@ pub struct ConsumerConfig {
     pub queue: QueueArn,
     /// The consumer's name, as the office shows it.
     pub consumer: String,
-    /// Returns the running version. Called for each message, because a deployment may change it.
+    /// Returns the running version. Called for each message, because a deployment may change it. If it panics, the message
+    /// has no version.
     pub version: Arc<dyn Fn() -> String + Send + Sync>,
     /// Messages handled concurrently, at least 1. Default: 10, one full receive.
     pub concurrency: usize,
@@ -166,6 +170,22 @@ pub struct ConsumerConfig {
 }
 
 impl ConsumerConfig {
+    /// Returns the running version. If it cannot be read, the message has none; the loop goes on.
+    pub(crate) fn running_version(&self) -> String {
+        caught(|| (self.version)()).unwrap_or_else(|panicked| {
+            tracing::error!(queue = %self.queue, ?panicked, "reading the consumer's version panicked");
+            String::new()
+        })
+    }
+
+    /// Returns a random number for a wait; half of the range if there is none, because jitter only spreads retries.
+    pub(crate) fn random(&self) -> u64 {
+        caught(|| (self.entropy)()).unwrap_or_else(|panicked| {
+            tracing::error!(queue = %self.queue, ?panicked, "reading a random number panicked");
+            u64::MAX / 2
+        })
+    }
+
     /// Returns default settings for the consumer `consumer` of `queue`; `version` returns its running version.
     ///
     /// ```

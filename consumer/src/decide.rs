@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Reason {
     /// The failure is permanent.
     Permanent,
@@ -100,10 +101,7 @@ pub(crate) fn decide(failed: &Failed, strategy: &Strategy, entropy: u64) -> Deci
 
 /// Returns why the message should be dead-lettered now. The first reason counts.
 fn reason(failed: &Failed, strategy: &Strategy) -> Option<Reason> {
-    let attempts_max = strategy.attempts_max.into_iter().chain(failed.receives_max).min();
-    // SQS deletes a message that is too old without a word, and without a dead letter.
-    let is_too_old = failed.time_left.is_some_and(|left| left <= Span::ZERO);
-    let last = is_too_old || attempts_max.is_some_and(|max| failed.receive_count >= max);
+    let last = is_last(failed, strategy);
     let give_up = |overload| overload == Overload::DeadLetter || last;
     if failed.expired {
         Some(Reason::Expired)
@@ -118,6 +116,14 @@ fn reason(failed: &Failed, strategy: &Strategy) -> Option<Reason> {
     } else {
         last.then_some(Reason::AttemptsExhausted)
     }
+}
+
+/// Whether there is no further attempt.
+pub(crate) fn is_last(failed: &Failed, strategy: &Strategy) -> bool {
+    let attempts_max = strategy.attempts_max.into_iter().chain(failed.receives_max).min();
+    // SQS deletes a message that is too old without a word, and without a dead letter.
+    let is_too_old = failed.time_left.is_some_and(|left| left <= Span::ZERO);
+    is_too_old || attempts_max.is_some_and(|max| failed.receive_count >= max)
 }
 
 /// A wait that the dependency asked for is a minimum. Jitter is added to it, or all messages return with the first

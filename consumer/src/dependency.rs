@@ -11,6 +11,9 @@ use domain::time::Timestamp;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+#[cfg(test)]
+mod tests;
+
 /// A service, database or queue that handlers call. Clones share the state.
 ///
 /// ```
@@ -38,8 +41,33 @@ pub struct Dependency {
 struct Shared {
     name: String,
     breaker: Mutex<Breaker>,
-    budget: Mutex<Budget>,
+    tokens: Mutex<Tokens>,
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+/// The budget, and which calls are requests.
+struct Tokens {
+    budget: Budget,
+    /// Retries that were allowed, and whose calls have not begun: the next calls are no requests. Whose retry a call is
+    /// does not matter for the count. A retry that is given up before its call costs the budget one request.
+    retries_due: u32,
+}
+
+impl Tokens {
+    fn withdraw(&mut self, now: Timestamp) -> bool {
+        let is_allowed = self.budget.withdraw(now);
+        self.retries_due = self.retries_due.saturating_add(u32::from(is_allowed));
+        is_allowed
+    }
+
+    /// Counts a call, unless it is a retry. A call that its circuit refused is no request either.
+    fn called(&mut self, is_made: bool, now: Timestamp) {
+        match self.retries_due.checked_sub(1) {
+            Some(left) => self.retries_due = left,
+            None if is_made => self.budget.deposit(now),
+            None => {}
+        }
+    }
 }
 
 impl fmt::Debug for Dependency {
@@ -78,8 +106,8 @@ impl Dependency {
         budget: BudgetPolicy,
         now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     ) -> Self {
-        let (breaker, budget) = (Mutex::new(Breaker::new(breaker)), Mutex::new(Budget::new(budget)));
-        Self { shared: Arc::new(Shared { name, breaker, budget, now }) }
+        let tokens = Mutex::new(Tokens { budget: Budget::new(budget), retries_due: 0 });
+        Self { shared: Arc::new(Shared { name, breaker: Mutex::new(Breaker::new(breaker)), tokens, now }) }
     }
 
     /// Returns a dependency of the same name with this breaker, and without the calls counted so far.
@@ -92,7 +120,7 @@ impl Dependency {
     /// ```
     #[must_use]
     pub fn with_breaker(self, breaker: BreakerPolicy) -> Self {
-        let budget = *lock(&self.shared.budget).policy();
+        let budget = *lock(&self.shared.tokens).budget.policy();
         Self::assemble(self.shared.name.clone(), breaker, budget, self.shared.now.clone())
     }
 
@@ -137,23 +165,24 @@ impl Dependency {
     /// assert_eq!(Dependency::new("stock").usage().requests, 0);
     /// ```
     pub fn usage(&self) -> BudgetUsage {
-        lock(&self.shared.budget).usage(self.now())
+        lock(&self.shared.tokens).budget.usage(self.now())
     }
 
-    /// Takes a token for a retry from the budget; returns false if it is exhausted.
+    /// Takes a token for a retry from the budget; returns false if it is exhausted. The next call counts as that retry, and
+    /// not as a request. [`Retry`](crate::retry::Retry) does so by itself.
     ///
     /// ```
     /// # use consumer::dependency::Dependency;
     /// assert!(Dependency::new("stock").may_retry(), "the default allows ten retries in 10 s without any request");
     /// ```
     pub fn may_retry(&self) -> bool {
-        lock(&self.shared.budget).withdraw(self.now())
+        lock(&self.shared.tokens).withdraw(self.now())
     }
 
     /// Calls the dependency, if its circuit lets the call pass, within the time limit. A refused call fails at once: it
     /// waits neither for an open circuit nor for a probe in progress.
     ///
-    /// Counts the request for the budget and the result for the circuit: transient and unknown failures and timeouts
+    /// Counts the request for the budget, unless it is a retry, and the result for the circuit: transient and unknown failures and timeouts
     /// are failures of the dependency; a permanent failure is an answer, and so is work in progress elsewhere
     /// ([`Once::run`](crate::once::Once::run)). A future that is dropped counts as neither, unless
     /// it had lasted half of the time limit: a handler that is cancelled at its own limit waited for a dependency that
@@ -192,9 +221,12 @@ impl Dependency {
     /// stock.begin().unwrap().finish(true);
     /// ```
     pub fn begin(&self) -> Result<CallGuard, Refused> {
-        let permit = lock(&self.shared.breaker).permit(self.now())?;
-        lock(&self.shared.budget).deposit(self.now());
-        Ok(CallGuard { dependency: self.clone(), permit: Some(permit), began: self.now() })
+        let now = self.now();
+        let permit = lock(&self.shared.breaker).permit(now);
+        // Whatever happens from here on, the guard gives the permit back.
+        let guard = permit.map(|permit| CallGuard { dependency: self.clone(), permit: Some(permit), began: now });
+        lock(&self.shared.tokens).called(guard.is_ok(), now);
+        guard
     }
 
     /// The failure of a call that was not made.
@@ -278,107 +310,4 @@ fn answered<T>(result: &Result<T, Failure>) -> bool {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use domain::time::Span;
-    use std::future::{pending, poll_fn};
-    use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
-    use std::task::Poll;
-
-    fn touchy(clock: &Arc<AtomicI64>) -> Dependency {
-        let clock = clock.clone();
-        let policy = BreakerPolicy { failures_max: 2, call_max: Span::from_ms(50), ..BreakerPolicy::default() };
-        Dependency::with_clock("payments", move || Timestamp::from_ms(clock.load(SeqCst))).with_breaker(policy)
-    }
-
-    #[tokio::test]
-    async fn timeouts_open_the_circuit_and_a_probe_closes_it() {
-        let clock = Arc::new(AtomicI64::new(0));
-        let payments = touchy(&clock);
-        for _ in 0..2 {
-            let failure = payments.call(pending::<Result<(), Failure>>()).await.unwrap_err();
-            assert_eq!((failure.error_type.as_str(), failure.class), ("consumer::CallTimeout", Class::Transient));
-        }
-        let refused = payments.call(async { Ok::<(), Failure>(()) }).await.unwrap_err();
-        assert_eq!(refused.error_type, "consumer::CircuitOpen");
-        assert_eq!(refused.message, "payments was not called: the circuit is open for another 30000 ms");
-        assert_eq!(refused.context.retry_after, Some(Span::from_secs(30)));
-        let note = refused.context.circuit.expect("the circuit");
-        assert_eq!((note.dependency.as_str(), note.state, note.budget.requests), ("payments", CircuitState::Open, 2));
-        clock.store(30_000, SeqCst);
-        assert_eq!(payments.state(), CircuitState::HalfOpen);
-        assert!(payments.call(async { Ok::<(), Failure>(()) }).await.is_ok());
-        assert_eq!(payments.state(), CircuitState::Closed);
-    }
-
-    #[tokio::test]
-    async fn while_a_probe_runs_other_calls_fail_at_once_and_say_when_to_return() {
-        let clock = Arc::new(AtomicI64::new(0));
-        let payments = touchy(&clock);
-        (0..2).for_each(|_| payments.begin().expect("closed").finish(false));
-        clock.store(30_000, SeqCst);
-        let probe = payments.begin().expect("half-open");
-        for (ms, retry_after_ms) in [(0, 5), (3, 2), (2, 45), (10, 35)] {
-            clock.fetch_add(ms, SeqCst);
-            let mut other = std::pin::pin!(payments.call(async { unreachable!("it is called") }));
-            // Polled once: it does not wait for the probe.
-            let polled = poll_fn(|context| Poll::Ready(other.as_mut().poll(context))).await;
-            let Poll::Ready(refused) = polled else { panic!("it waits") };
-            let refused: Failure = refused.map(|()| "called").expect_err("refused");
-            assert_eq!(refused.error_type, "consumer::CircuitOpen");
-            assert_eq!(refused.context.retry_after, Some(Span::from_ms(retry_after_ms)));
-            assert_eq!(refused.context.circuit.expect("the circuit").state, CircuitState::HalfOpen);
-        }
-        probe.finish(true);
-        assert!(payments.call(async { Ok::<(), Failure>(()) }).await.is_ok());
-    }
-
-    #[tokio::test]
-    async fn a_permanent_failure_is_an_answer() {
-        let payments = touchy(&Arc::default());
-        for _ in 0..9 {
-            let refused = Failure::permanent("CardDeclined", "no money");
-            assert!(payments.call(async { Err::<(), _>(refused) }).await.is_err());
-        }
-        assert_eq!(payments.state(), CircuitState::Closed);
-    }
-
-    #[tokio::test]
-    async fn work_that_is_in_progress_elsewhere_is_an_answer() {
-        let payments = touchy(&Arc::new(AtomicI64::new(0)));
-        for _ in 0..9 {
-            let busy = Failure::transient(IN_PROGRESS, "by another consumer");
-            assert!(payments.call(async { Err::<(), _>(busy) }).await.is_err());
-        }
-        assert_eq!(payments.state(), CircuitState::Closed);
-    }
-
-    #[test]
-    fn calls_that_are_cancelled_late_count_as_unanswered_and_early_ones_do_not() {
-        let clock = Arc::new(AtomicI64::new(0));
-        let payments = touchy(&clock);
-        let cancelled_after = |ms| {
-            let guard = payments.begin().expect("closed");
-            clock.fetch_add(ms, SeqCst);
-            drop(guard);
-        };
-        (0..9).for_each(|_| cancelled_after(24));
-        assert_eq!(payments.state(), CircuitState::Closed);
-        (0..2).for_each(|_| cancelled_after(25));
-        assert_eq!(payments.state(), CircuitState::Open);
-    }
-
-    #[tokio::test]
-    async fn a_dropped_probe_makes_room_for_the_next() {
-        let clock = Arc::new(AtomicI64::new(0));
-        let payments = touchy(&clock);
-        (0..2).for_each(|_| payments.begin().expect("closed").finish(false));
-        clock.store(30_000, SeqCst);
-        let dropped = tokio::time::timeout(std::time::Duration::ZERO, payments.call(pending::<Result<(), Failure>>()));
-        assert!(dropped.await.is_err());
-        assert!(payments.begin().is_ok());
-    }
 }

@@ -51,6 +51,7 @@ pub struct Failure {
 /// assert_eq!(*Failure::transient("Timeout", "no answer").context, FailureContext::default());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FailureContext {
     /// The messages of the error's causes, outermost first.
     pub causes: Vec<String>,
@@ -65,13 +66,14 @@ pub struct FailureContext {
 /// A dependency's circuit and budget at the time of a failure.
 ///
 /// ```
-/// use consumer::{CircuitNote, breaker::CircuitState, budget::BudgetUsage};
+/// use consumer::{CircuitNote, breaker::CircuitState};
 ///
-/// let budget = BudgetUsage { requests: 40, retries: 4, retries_left: 0 };
-/// let note = CircuitNote { dependency: "payments".into(), state: CircuitState::Open, retry_after: None, budget };
-/// assert_eq!(serde_json::to_value(note).unwrap()["state"], "open");
+/// let text = r#"{ "dependency": "payments", "state": "open", "budget": { "requests": 40, "retries": 4, "retries_left": 0 } }"#;
+/// let note: CircuitNote = serde_json::from_str(text).unwrap();
+/// assert_eq!((note.state, note.budget.retries), (CircuitState::Open, 4));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CircuitNote {
     /// The dependency's name.
     pub dependency: String,

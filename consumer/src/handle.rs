@@ -1,11 +1,11 @@
 //! The handler, and how it runs on one message: time limit, heartbeat, panics, shutdown.
 
-use crate::call::chain;
 use crate::case::{Case, since};
 use crate::clock::to_duration;
 use crate::config::ConsumerConfig;
 use crate::expiry::expired;
 use crate::failure::Failure;
+use crate::heartbeat::Rhythm;
 use crate::panic::Caught;
 use crate::settle::{FailedCase, Settler};
 use async_trait::async_trait;
@@ -13,8 +13,6 @@ use domain::limits::VISIBILITY_S_MAX;
 use domain::reading::Class;
 use domain::time::Span;
 use queue::{QueueAttributes, Received};
-use std::convert::Infallible;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::watch;
 
@@ -39,7 +37,8 @@ use tokio::sync::watch;
 pub trait Handler: Send + Sync {
     /// Handles a message, or returns why it failed. The consumer cancels a handler after nine tenths of the queue's
     /// visibility timeout, or after [`ConsumerConfig::handler_max`], and records a transient failure, because another
-    /// consumer would soon receive the message.
+    /// consumer would soon receive the message. A handler that blocks its thread cannot be cancelled: its message's
+    /// visibility is extended all the same, up to that time, and then another consumer receives it.
     async fn handle(&self, received: &Received) -> Result<(), Failure>;
 }
 
@@ -69,6 +68,18 @@ fn limits(config: &ConsumerConfig, visibility_timeout: Span) -> Limits {
     }
 }
 
+/// Why handlers must stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// They need not.
+    #[default]
+    No,
+    /// The consumer shuts down: their messages are released.
+    Shutdown,
+    /// The batch's time is up: their messages have failed for want of time.
+    Deadline,
+}
+
 /// How a handler ended.
 enum End {
     Succeeded,
@@ -82,7 +93,7 @@ pub(crate) async fn handle(
     handler: &dyn Handler,
     mut case: Case,
     attributes: &QueueAttributes,
-    cancel: watch::Receiver<bool>,
+    halt: watch::Receiver<Halt>,
 ) {
     let config = &settler.config;
     let message_type = (config.message_type)(&case.received.content);
@@ -94,18 +105,35 @@ pub(crate) async fn handle(
     let expired = too_old.is_some();
     let end = match too_old {
         Some(failure) => End::Failed(failure),
-        None => run(settler, handler, &mut case, attributes, cancel).await,
+        None => run(settler, handler, &mut case, attributes, halt).await,
     };
     #[cfg(feature = "metrics")]
     crate::measure::handled(&config.consumer, since(started));
     match end {
         End::Succeeded => settler.succeeded(&case, message_type).await,
         End::Failed(failure) => {
-            let failed = FailedCase { failure, strategy, message_type, attempt: since(started), expired };
+            let failed =
+                FailedCase { failure, strategy, message_type, attempt: since(started), expired, called: !expired };
             settler.failed(&case, failed, attributes).await;
         }
         End::Cancelled => settler.released(&case).await,
     }
+}
+
+/// Settles a message that nobody can handle in the batch's time: makes it visible at once, or dead-letters it with a stamp
+/// if that was its last receive.
+pub(crate) async fn give_back(settler: &Settler, case: Case, attributes: &QueueAttributes) {
+    let config = &settler.config;
+    let message_type = (config.message_type)(&case.received.content);
+    let strategy = config.strategies.select(message_type.as_deref());
+    if !settler.is_last(&case, strategy, attributes) {
+        return settler.released(&case).await;
+    }
+    let text = "the batch's time was up before this message's turn";
+    let failure = Failure::transient("consumer::NoTimeLeft", text);
+    let message_type = message_type.as_deref();
+    let failed = FailedCase { failure, strategy, message_type, attempt: Span::ZERO, expired: false, called: false };
+    settler.failed(&case, failed, attributes).await;
 }
 
 async fn run(
@@ -113,50 +141,47 @@ async fn run(
     handler: &dyn Handler,
     case: &mut Case,
     attributes: &QueueAttributes,
-    mut cancel: watch::Receiver<bool>,
+    mut halt: watch::Receiver<Halt>,
 ) -> End {
     let limits = limits(&settler.config, attributes.visibility_timeout);
+    let beating = limits.beat.map(|every| {
+        let rhythm = Rhythm { every, visibility: attributes.visibility_timeout, at_most: limits.handler_max };
+        settler.load.heartbeat.begin(&case.received, &rhythm, case.invisible_since)
+    });
     let handling = Caught(handler.handle(&case.received));
-    let extended = Mutex::new(case.invisible_since);
-    let cancelled = async { cancel.wait_for(|cancel| *cancel).await.is_ok() };
+    let halted = async {
+        let halted = halt.wait_for(|halt| *halt != Halt::No).await.map(|halt| *halt);
+        match halted {
+            Ok(halt) => halt,
+            // A dropped sender means that nobody will halt it.
+            Err(_) => std::future::pending().await,
+        }
+    };
+    let timed_out = |error_type, why: String| End::Failed(Failure::transient(error_type, why));
     let end = tokio::select! {
         result = handling => match result {
             Ok(Ok(())) => End::Succeeded,
             Ok(Err(failure)) => End::Failed(failure),
             Err(panicked) => End::Failed(panicked.into_failure(Class::Unknown)),
         },
-        () = tokio::time::sleep(to_duration(limits.handler_max)) => End::Failed(Failure::transient(
+        () = tokio::time::sleep(to_duration(limits.handler_max)) => timed_out(
             "consumer::HandlerTimeout",
             format!("the handler did not finish within {} ms", limits.handler_max.as_ms()),
-        )),
-        // A dropped sender means that nobody will cancel.
-        true = cancelled => End::Cancelled,
-        never = heartbeat(settler, case, limits.beat, attributes.visibility_timeout, &extended) => match never {},
+        ),
+        halt = halted => match halt {
+            Halt::Deadline => timed_out(
+                "consumer::NoTimeLeft",
+                format!("the handler did not finish in the batch's time: {} ms", since(case.received_at).as_ms()),
+            ),
+            Halt::Shutdown | Halt::No => End::Cancelled,
+        },
     };
-    case.invisible_since = extended.into_inner().unwrap_or_else(PoisonError::into_inner);
-    end
-}
-
-/// Restarts the visibility timeout with every beat. A failed extension is repeated with the next one.
-async fn heartbeat(
-    settler: &Settler,
-    case: &Case,
-    beat: Option<Span>,
-    visibility_timeout: Span,
-    extended: &Mutex<Instant>,
-) -> Infallible {
-    let Some(beat) = beat else { return std::future::pending().await };
-    let (queue, received) = (&settler.config.queue, &case.received);
-    loop {
-        tokio::time::sleep(to_duration(beat)).await;
-        let now = Instant::now();
-        match settler.queue.change_visibility(queue, &received.receipt_handle, visibility_timeout).await {
-            Ok(()) => *extended.lock().unwrap_or_else(PoisonError::into_inner) = now,
-            Err(error) => {
-                tracing::warn!(%queue, message_id = %received.message_id, error = chain(&error), "extending the visibility failed");
-            }
-        }
+    match (beating, &end) {
+        // The message is deleted next, whatever its visibility.
+        (None, _) | (Some(_), End::Succeeded) => {}
+        (Some(beating), _) => case.invisible_since = beating.stop().await,
     }
+    end
 }
 
 #[cfg(test)]

@@ -29,7 +29,8 @@
 //!
 //! The stamp is the message attribute `dlo.failure`: JSON of the reader's [`Stamp`](domain::read::Stamp) and of
 //! [`StampContext`], at most 16 KiB. The body and all other attributes stay as they were. A message with ten attributes,
-//! or of nearly 1 MiB, has no room for a stamp: the queue's own redrive policy then dead-letters it without one.
+//! or as large as its dead-letter queue takes, has no room for a stamp: the queue's own redrive policy then dead-letters it
+//! without one.
 //!
 //! # Example
 //!
@@ -69,6 +70,7 @@
 
 pub mod attempts;
 pub mod backoff;
+mod batch;
 pub mod breaker;
 pub mod budget;
 mod call;
@@ -76,15 +78,21 @@ mod case;
 mod clock;
 pub mod concurrency;
 mod config;
+mod dead_letter;
 mod decide;
 mod delete;
 pub mod dependency;
+mod dlqs;
 #[cfg(feature = "dynamodb")]
 pub mod dynamodb;
 mod expiry;
 mod failure;
+#[cfg(test)]
+#[path = "fake_tests.rs"]
+mod fake;
 mod frame;
 mod handle;
+mod heartbeat;
 mod instance;
 #[cfg(feature = "lambda")]
 pub mod lambda;
@@ -97,6 +105,7 @@ pub mod once;
 mod panic;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod problem;
 mod receipt;
 pub mod resequencer;
 pub mod retry;
@@ -119,6 +128,7 @@ pub use frame::Frame;
 pub use handle::Handler;
 pub use instance::Instance;
 pub use panic::guard;
+pub use problem::Problem;
 pub use queue;
 pub use run::Consumer;
 pub use stamp::StampContext;

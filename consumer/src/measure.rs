@@ -9,7 +9,7 @@
 //! | `consumer_dead_letters_total` | counter | `consumer`, `reason`, `severity` | dead letters, by [`Reason`](crate::Reason) and by the severity of their type's [`Strategy`](crate::strategy::Strategy) |
 //! | `consumer_handler_seconds` | histogram | `consumer` | how long a handler ran |
 //! | `consumer_concurrency_limit` | gauge | `consumer` | how many messages may be handled at once |
-//! | `dependency_requests` | gauge | `dependency` | calls of the budget's window, retries included |
+//! | `dependency_requests` | gauge | `dependency` | first attempts in the budget's window |
 //! | `dependency_retry_share` | gauge | `dependency` | retries for each request of the window |
 //! | `dependency_budget_left` | gauge | `dependency` | retries that the window still allows |
 //! | `dependency_circuit` | gauge | `dependency` | 0 closed, 1 half-open, 2 open |

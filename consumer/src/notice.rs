@@ -47,7 +47,7 @@ impl Notices {
             v: NOTICE_VERSION,
             queue: config.queue.clone(),
             consumer: config.consumer.clone(),
-            consumer_version: (config.version)(),
+            consumer_version: config.running_version(),
             noticed_at: now,
             circuits,
             idempotent: idempotent.into_iter().collect(),

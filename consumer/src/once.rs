@@ -2,13 +2,14 @@
 //!
 //! [`Once::run`] leases a key, does the work, and keeps its result. A second delivery gets the result; a delivery while
 //! the first is still at work fails as transient and comes back later. A lease has a time limit, so that a crash does not
-//! block the key for ever.
+//! block the key for ever; work that takes longer than nine tenths of it is cut off, before somebody else may begin.
 //!
 //! **What it cannot do**: if the process dies between the work and the record of it, the work is done again after the
-//! lease's time limit. Where the work is in the same database, let both be one transaction instead:
+//! lease's time limit. Work that blocks its thread, or that goes on elsewhere after its future was dropped, is not cut off.
+//! The clocks of all processes must agree to within a tenth of the lease. Where the work is in the same database, let both be one transaction instead:
 //! `insert_once` of the features `sqlite` and `postgres`. Where it is a call to another service, pass the key on to it.
 
-use crate::clock::system_now;
+use crate::clock::{system_now, to_duration};
 use crate::failure::{Failure, IN_PROGRESS};
 use async_trait::async_trait;
 use domain::time::{Span, Timestamp};
@@ -16,6 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// The longest key, bytes: DynamoDB allows 2,048 for a partition key; half of it leaves room for a prefix.
 pub const KEY_BYTES_MAX: usize = 1_024;
@@ -26,20 +28,34 @@ const NOT_KEPT: &str = "not kept";
 /// The first and the longest pause before a store that did not answer is asked again to keep a result.
 const COMPLETE_PAUSE: Duration = Duration::from_millis(200);
 const COMPLETE_PAUSE_MAX: Duration = Duration::from_secs(5);
+/// The share of a lease that work may use, in tenths. The rest is for keeping its result, and for clocks that differ.
+const WORK_TENTHS: u32 = 9;
 
-/// The answer to a request for a lease.
+/// Whose the work of a key is: the answer to a request for a lease, and of `insert_once`.
+///
+/// Only `Done` says that the work was done. Work that is in progress may still fail, so a message must not be taken for
+/// handled because of it: return [`in_progress`], and the message comes back.
 ///
 /// ```
-/// use consumer::once::Lease;
+/// use consumer::once::{Lease, in_progress};
+/// use consumer::{Failure, Timestamp};
 ///
-/// let taken = Lease::Done { result: "7".into() };
-/// assert_ne!(taken, Lease::Granted);
+/// /// Whether to do the work.
+/// fn is_mine(lease: Lease, key: &str, now: Timestamp) -> Result<bool, Failure> {
+///     match lease {
+///         Lease::Granted => Ok(true),
+///         Lease::Done { .. } => Ok(false),
+///         Lease::InProgress { until } => Err(in_progress(key, until.since(now))),
+///     }
+/// }
+/// let taken = Lease::InProgress { until: Timestamp::from_ms(30_000) };
+/// assert!(is_mine(taken, "order-7", Timestamp::from_ms(0)).is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lease {
     /// The key was free: do the work.
     Granted,
-    /// Another process holds the key, until this time at the latest.
+    /// Another process holds the key, until this time at the latest. Whether the work will be done is not known.
     InProgress {
         /// The end of its lease.
         until: Timestamp,
@@ -190,7 +206,7 @@ pub struct Once {
 
 impl Once {
     /// Returns a runner whose leases last `lease_max`: longer than the work ever takes, for example the handler's time
-    /// limit, or the remaining time of a Lambda invocation.
+    /// limit. Work gets nine tenths of it, and is then cut off.
     ///
     /// ```
     /// # use consumer::once::{Once, OnceStore};
@@ -223,7 +239,9 @@ impl Once {
     ///
     /// While another process is at work on the key, the failure is transient with its end as `retry_after`. A result above
     /// [`RESULT_BYTES_MAX`] is returned and not kept: later calls fail as permanent, and do no work. Work that fails gives
-    /// the key back. A work future that is dropped keeps the key until the lease ends.
+    /// the key back. Work that is cut off, or whose future is dropped, may have had its effect, so its key stays leased
+    /// until the lease ends; the failure of work that was cut off is transient, with the rest of the lease as
+    /// `retry_after`.
     ///
     /// ```no_run
     /// # use consumer::once::{Done, Once};
@@ -248,6 +266,7 @@ impl Once {
             return Err(Failure::permanent("consumer::once::KeyText", "an idempotency key contains no NUL character"));
         }
         let token = format!("{:016x}", crate::clock::system_entropy());
+        let began = Instant::now();
         let now = (self.now)();
         let (until, expires_at) = (now.plus(self.lease_max), now.plus(ttl.max(self.lease_max)));
         let leasing = Leasing { key, token: &token, now, until, expires_at };
@@ -256,12 +275,22 @@ impl Once {
             Lease::InProgress { until } => return Err(in_progress(key, until.since(now))),
             Lease::Granted => {}
         }
-        let value = match work.await {
-            Ok(value) => value,
-            Err(failure) => {
-                if let Err(error) = self.store.release(key, &token).await {
-                    tracing::warn!(key, cause = ?std::error::Error::source(&error), "the key stays leased: {error}");
-                }
+        // A lease whose answer took long has less left.
+        let limit = to_duration(self.lease_max) / 10 * WORK_TENTHS;
+        let ends_at = began + limit;
+        if Instant::now() >= ends_at {
+            let left = until.since((self.now)()).max(Span::ZERO);
+            let text = format!(
+                "the store took {} ms to lease key {key}, which leaves no time for the work",
+                began.elapsed().as_millis()
+            );
+            return Err(Failure::transient("consumer::once::LeasedTooLate", text).with_retry_after(left));
+        }
+        let value = match tokio::time::timeout_at(ends_at, work).await {
+            Ok(Ok(value)) => value,
+            Err(_) => return Err(self.cut_off(key, &leasing, limit)),
+            Ok(Err(failure)) => {
+                self.release(key, &token).await;
                 return Err(failure);
             }
         };
@@ -280,6 +309,24 @@ impl Once {
             );
         }
         Ok(Done { value, repeated: false })
+    }
+
+    /// Gives the key back. If that fails, it is free when the lease ends.
+    async fn release(&self, key: &str, token: &str) {
+        if let Err(error) = self.store.release(key, token).await {
+            tracing::warn!(key, cause = ?std::error::Error::source(&error), "the key stays leased: {error}");
+        }
+    }
+
+    /// The failure of work that would have outlasted its lease.
+    fn cut_off(&self, key: &str, leasing: &Leasing<'_>, limit: Duration) -> Failure {
+        let text = format!(
+            "the work for key {key} did not end within {} ms, nine tenths of its lease, and was cut off: it may have had its \
+             effect",
+            limit.as_millis()
+        );
+        let left = leasing.until.since((self.now)()).max(Span::ZERO);
+        Failure::transient("consumer::once::CutOff", text).with_retry_after(left)
     }
 
     /// Keeps a result. Asks a store that does not answer again, until the lease ends: without a record the work would be
@@ -302,9 +349,21 @@ impl Once {
     }
 }
 
-fn in_progress(key: &str, left: Span) -> Failure {
+/// Returns the failure of a message whose work is in progress elsewhere, for at most another `left`: transient, so that the
+/// message comes back, and an answer for the circuit of a [`Dependency`](crate::dependency::Dependency). [`Once::run`]
+/// returns it by itself.
+///
+/// ```
+/// use consumer::once::in_progress;
+/// use consumer::{Class, Span};
+///
+/// let waiting = in_progress("order-7", Span::from_secs(20));
+/// assert_eq!((waiting.class, waiting.context.retry_after), (Class::Transient, Some(Span::from_secs(20))));
+/// ```
+pub fn in_progress(key: &str, left: Span) -> Failure {
+    let left = left.max(Span::ZERO);
     let text = format!("the work for key {key} is in progress elsewhere for at most another {} ms", left.as_ms());
-    Failure::transient(IN_PROGRESS, text).with_retry_after(left.max(Span::ZERO))
+    Failure::transient(IN_PROGRESS, text).with_retry_after(left)
 }
 
 fn unanswered(error: StoreError) -> Failure {

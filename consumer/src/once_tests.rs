@@ -1,4 +1,4 @@
-//! A store that does not answer, after the work is done.
+//! A store that does not answer after the work is done, and work that outlasts its lease.
 
 use super::*;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -45,4 +45,70 @@ async fn a_lost_answer_after_the_work_does_not_repeat_it() {
     assert_eq!(pay().await.expect("it is kept at last"), (7, false));
     assert_eq!(pay().await.expect("it was done"), (7, true));
     assert_eq!(works.load(SeqCst), 1);
+}
+
+/// A store that grants every lease after a time, and notes its calls.
+#[derive(Default)]
+struct Noting {
+    answers_after: Duration,
+    calls: std::sync::Mutex<Vec<String>>,
+}
+
+impl Noting {
+    fn note(&self, what: &str) {
+        self.calls.lock().expect("no panic").push(what.to_owned());
+    }
+}
+
+#[async_trait]
+impl OnceStore for Noting {
+    async fn lease(&self, _: &Leasing<'_>) -> Result<Lease, StoreError> {
+        tokio::time::sleep(self.answers_after).await;
+        Ok(Lease::Granted)
+    }
+
+    async fn complete(&self, _: &str, _: &str, result: &str, _: Timestamp) -> Result<bool, StoreError> {
+        self.note(&format!("completed with {result}"));
+        Ok(true)
+    }
+
+    async fn release(&self, _: &str, _: &str) -> Result<(), StoreError> {
+        self.note("released");
+        Ok(())
+    }
+}
+
+/// Runs work of this length on a lease of 30 s, in a runtime whose clock is the test's.
+async fn work_of(work_s: u64, lease_answers_after_s: u64) -> (Result<bool, Failure>, u64, Vec<String>) {
+    let store = Arc::new(Noting { answers_after: Duration::from_secs(lease_answers_after_s), ..Noting::default() });
+    let began = Instant::now();
+    let once = Once::new(store.clone(), Span::from_secs(30))
+        .with_clock(move || Timestamp::from_ms(i64::try_from(began.elapsed().as_millis()).expect("a short test")));
+    let work = async {
+        tokio::time::sleep(Duration::from_secs(work_s)).await;
+        Ok(7)
+    };
+    let done = once.run("order-7", Span::from_days(30), work).await;
+    let calls = store.calls.lock().expect("no panic").clone();
+    (done.map(|done| done.repeated), began.elapsed().as_secs(), calls)
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_is_cut_off_before_its_lease_ends_and_keeps_its_key() {
+    let (done, took_s, calls) = work_of(26, 0).await;
+    assert_eq!((done.expect("it is done"), took_s, calls), (false, 26, vec!["completed with 7".to_owned()]));
+    // The lease began when it was asked for: what its answer took is lost to the work.
+    for (work_s, lease_answers_after_s) in [(28, 0), (3_600, 0), (23, 5)] {
+        let (done, took_s, calls) = work_of(work_s, lease_answers_after_s).await;
+        let failure = done.expect_err("it is cut off");
+        assert_eq!(
+            (failure.error_type.as_str(), failure.class),
+            ("consumer::once::CutOff", domain::reading::Class::Transient)
+        );
+        assert_eq!((took_s, failure.context.retry_after), (27, Some(Span::from_secs(3))), "{work_s} s of work");
+        assert_eq!(calls, Vec::<String>::new(), "it may have had its effect, so nobody else may begin yet");
+    }
+    let (done, took_s, calls) = work_of(0, 27).await;
+    assert_eq!(done.expect_err("it does not begin").error_type, "consumer::once::LeasedTooLate");
+    assert_eq!((took_s, calls), (27, Vec::new()));
 }

@@ -58,7 +58,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     result.map_err(|payload| Panicked { message: text(&*payload), frame: LOCATION.take() })
 }
 
-fn text(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn text(payload: &(dyn Any + Send)) -> String {
     match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => (*text).into(),
         (_, Some(text)) => text.clone(),

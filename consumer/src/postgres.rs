@@ -73,25 +73,36 @@ pub const fn schema() -> &'static str {
     SCHEMA
 }
 
-/// Records a key in the caller's own transaction; returns false if it is there already: then roll back, the work was
-/// done. Work and record become durable together, so a crash at any point leaves both or neither.
+/// Records a key in the caller's own transaction, or says who has it. Work and record become durable together, so a crash
+/// at any point leaves both or neither.
 ///
-/// Where another transaction has recorded the key and has not ended, this waits for its end. Keys are kept until they are
+/// * [`Lease::Granted`]: the key is recorded as done with this transaction. Do the work in it, and commit.
+/// * [`Lease::Done`]: the work was done. Roll back. The result is `null` where a transaction did it, and what
+///   [`Once`](crate::once::Once) kept otherwise.
+/// * [`Lease::InProgress`]: `Once` is at work on the key through a [`PostgresStore`], and may still fail. Roll back, and
+///   return [`in_progress`](crate::once::in_progress), so that the message comes back.
+///
+/// Roll back soon: until then the key's record is locked. Where another transaction has recorded the key and has not ended, this waits for its end. Keys are kept until they are
 /// recorded anew after `expires_at`, or [`forget_expired`] deletes them.
 ///
 /// At the isolation levels *repeatable read* and *serializable* a concurrent insert is a serialization failure (SQLSTATE
 /// 40001): repeat the transaction.
 ///
 /// ```no_run
-/// use consumer::{Span, Timestamp, postgres::insert_once};
+/// use consumer::once::{Lease, in_progress};
+/// use consumer::{Failure, Span, Timestamp, postgres::insert_once};
 ///
-/// async fn pay(client: &mut tokio_postgres::Client, now: Timestamp) -> Result<(), tokio_postgres::Error> {
+/// async fn pay(client: &mut tokio_postgres::Client, now: Timestamp) -> Result<(), Failure> {
 ///     let transaction = client.transaction().await?;
-///     if insert_once(&transaction, "charge-7", now, now.plus(Span::from_days(400))).await? {
-///         transaction.execute("INSERT INTO payment VALUES (7)", &[]).await?;
-///         transaction.commit().await?;
+///     match insert_once(&transaction, "charge-7", now, now.plus(Span::from_days(400))).await? {
+///         Lease::Granted => {
+///             transaction.execute("INSERT INTO payment VALUES (7)", &[]).await?;
+///             transaction.commit().await?;
+///             Ok(())
+///         }
+///         Lease::Done { .. } => Ok(()),
+///         Lease::InProgress { until } => Err(in_progress("charge-7", until.since(now))),
 ///     }
-///     Ok(())
 /// }
 /// ```
 pub async fn insert_once(
@@ -99,9 +110,10 @@ pub async fn insert_once(
     key: &str,
     now: Timestamp,
     expires_at: Timestamp,
-) -> Result<bool, Error> {
+) -> Result<Lease, Error> {
+    // No lease has an empty token, so no record of another is found as this one's.
     let leasing = Leasing { key, token: "", now, until: now, expires_at };
-    take(transaction, &leasing, Some("null")).await
+    lease(transaction, leasing, Some("null")).await
 }
 
 /// Deletes keys that have expired, at most `max`; returns how many it deleted. [`PostgresStore`] does so by itself; call
@@ -138,8 +150,8 @@ fn refused(row: &Row, token: &str) -> Result<Lease, Error> {
     Ok(Lease::InProgress { until: Timestamp::from_ms(row.try_get(1)?) })
 }
 
-async fn lease(client: &Client, leasing: Leasing<'_>) -> Result<Lease, Error> {
-    if take(client, &leasing, None).await? {
+async fn lease(client: &impl GenericClient, leasing: Leasing<'_>, result: Option<&str>) -> Result<Lease, Error> {
+    if take(client, &leasing, result).await? {
         return Ok(Lease::Granted);
     }
     match client.query_opt(FIND, &[&leasing.key]).await? {
@@ -157,7 +169,8 @@ impl OnceStore for PostgresStore {
             let now = leasing.now.as_ms();
             let parameters: [Parameter<'_>; 2] = [&now, &EXPIRED_MAX];
             // Sent together, so the second costs no round trip.
-            let (lease, expired) = tokio::join!(lease(&client, leasing), client.execute(FORGET_EXPIRED, &parameters));
+            let (lease, expired) =
+                tokio::join!(lease(&*client, leasing, None), client.execute(FORGET_EXPIRED, &parameters));
             if let (Ok(_), Err(error)) = (&lease, expired) {
                 tracing::warn!(%error, "expired idempotency keys could not be deleted");
             }

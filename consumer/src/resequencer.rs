@@ -69,7 +69,11 @@ pub struct Released<T> {
 pub struct Resequencer<T> {
     policy: ResequencerPolicy,
     next: u64,
-    held: BTreeMap<u64, T>,
+    /// Messages by their number. SQS may deliver one several times.
+    held: BTreeMap<u64, Vec<T>>,
+    held_count: usize,
+    /// The number that was released last.
+    last: Option<u64>,
     /// Since when the current gap holds up messages.
     waiting_since: Option<Timestamp>,
 }
@@ -83,7 +87,7 @@ impl<T> Resequencer<T> {
     /// assert_eq!(order.next_sequence(), 1);
     /// ```
     pub fn new(policy: ResequencerPolicy, first: u64) -> Self {
-        Self { policy, next: first, held: BTreeMap::new(), waiting_since: None }
+        Self { policy, next: first, held: BTreeMap::new(), held_count: 0, last: None, waiting_since: None }
     }
 
     /// Returns the number that is expected next.
@@ -99,8 +103,10 @@ impl<T> Resequencer<T> {
         self.next
     }
 
-    /// Takes a message; returns what may be handled now, in order. A number that was released before (a duplicate, or
-    /// one that came after its gap was skipped) is released at once and marked.
+    /// Takes a message; returns what may be handled now, in order.
+    ///
+    /// A number that came after its successors is released at once and marked. Messages of one number, which SQS delivered
+    /// twice or which failed and came back, wait together, are released one after the other, and count as in order.
     ///
     /// ```
     /// # use consumer::resequencer::{Resequencer, ResequencerPolicy};
@@ -112,12 +118,13 @@ impl<T> Resequencer<T> {
     pub fn offer(&mut self, sequence: u64, item: T, now: Timestamp) -> Vec<Released<T>> {
         let mut released = Vec::new();
         if sequence < self.next {
-            released.push(Released { sequence, item, after_gap: true });
-        } else if let Some(earlier) = self.held.insert(sequence, item) {
-            released.push(Released { sequence, item: earlier, after_gap: true });
+            released.push(Released { sequence, item, after_gap: self.last != Some(sequence) });
+        } else {
+            self.held.entry(sequence).or_default().push(item);
+            self.held_count += 1;
         }
         self.release(now, &mut released);
-        if self.held.len() > self.policy.held_max {
+        if self.held_count > self.policy.held_max {
             self.skip_gap(now, &mut released);
         }
         released
@@ -135,6 +142,10 @@ impl<T> Resequencer<T> {
     /// ```
     pub fn expire(&mut self, now: Timestamp) -> Vec<Released<T>> {
         let mut released = Vec::new();
+        // A clock that went back must not hold up the gap until it has caught up.
+        if self.waiting_since.is_some_and(|since| since > now) {
+            self.waiting_since = Some(now);
+        }
         if self.wait_until().is_some_and(|until| until <= now) {
             self.skip_gap(now, &mut released);
         }
@@ -156,18 +167,16 @@ impl<T> Resequencer<T> {
 
     /// Jumps to the first held number, and releases from there.
     fn skip_gap(&mut self, now: Timestamp, released: &mut Vec<Released<T>>) {
-        let Some((sequence, item)) = self.held.pop_first() else { return };
-        self.next = sequence.saturating_add(1);
-        released.push(Released { sequence, item, after_gap: true });
+        let Some((sequence, items)) = self.held.pop_first() else { return };
+        self.pass(sequence, items, true, released);
         self.waiting_since = None;
         self.release(now, released);
     }
 
     fn release(&mut self, now: Timestamp, released: &mut Vec<Released<T>>) {
         let before = self.next;
-        while let Some(item) = self.held.remove(&self.next) {
-            released.push(Released { sequence: self.next, item, after_gap: false });
-            self.next = self.next.saturating_add(1);
+        while let Some(items) = self.held.remove(&self.next) {
+            self.pass(self.next, items, false, released);
         }
         if self.held.is_empty() {
             self.waiting_since = None;
@@ -175,6 +184,16 @@ impl<T> Resequencer<T> {
             // A new gap has its own time.
             self.waiting_since = Some(now);
         }
+    }
+}
+
+impl<T> Resequencer<T> {
+    /// Releases the messages of one number.
+    fn pass(&mut self, sequence: u64, items: Vec<T>, after_gap: bool, released: &mut Vec<Released<T>>) {
+        self.held_count -= items.len();
+        released.extend(items.into_iter().map(|item| Released { sequence, item, after_gap }));
+        self.last = Some(sequence);
+        self.next = sequence.saturating_add(1);
     }
 }
 
@@ -205,8 +224,11 @@ mod tests {
         let check = |offered: &[u64], expected| assert_eq!(play(ResequencerPolicy::default(), offered), expected);
         check(&[1, 2, 3], "1 2 3");
         check(&[3, 1, 2], "1 2 3");
-        check(&[2, 2, 1], "2! 1 2");
-        check(&[1, 1], "1 1!");
+        check(&[2, 2, 1], "1 2 2");
+        check(&[3, 2, 3, 1, 3, 1], "1 2 3 3 3 1!");
+        check(&[1, 1], "1 1");
+        check(&[1, 1, 3, 3, 2], "1 1 2 3 3");
+        check(&[3, 3], "3! 3!");
         check(&[1, 3, 4], "1 3! 4");
         check(&[2, 4, 1, 3], "1 2 3 4");
         check(&[u64::MAX], "18446744073709551615!");
@@ -214,6 +236,15 @@ mod tests {
         assert_eq!(play(small, &[3, 4, 5, 1]), "3! 4 5 1!");
         let hasty = ResequencerPolicy { wait_max: Span::from_secs(1), ..ResequencerPolicy::default() };
         assert_eq!(play(hasty, &[2, 1, 4, 5, 3]), "2! 1! 4! 5 3!");
+    }
+
+    #[test]
+    fn a_clock_that_went_back_holds_up_a_gap_for_its_time_and_no_longer() {
+        let mut order = Resequencer::new(ResequencerPolicy::default(), 1);
+        assert!(order.offer(2, (), at(90_000)).is_empty());
+        assert!(order.expire(at(5)).is_empty());
+        assert!(order.expire(at(14)).is_empty());
+        assert_eq!(order.expire(at(15)).len(), 1);
     }
 
     proptest! {
@@ -227,7 +258,8 @@ mod tests {
                 now += wait;
                 released.extend(order.expire(at(now)));
                 released.extend(order.offer(*sequence, (), at(now)));
-                prop_assert!(order.held.len() <= held_max);
+                prop_assert!(order.held_count <= held_max);
+                prop_assert_eq!(order.held_count, order.held.values().map(Vec::len).sum::<usize>());
             }
             while order.wait_until().is_some() {
                 now += 10;

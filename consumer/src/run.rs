@@ -1,24 +1,23 @@
 //! The consumer's loop: receive, handle, settle, until shutdown.
 
-use crate::call::{chain, pause};
+use crate::call::{chain, log_panic, pause};
 use crate::case::Case;
 use crate::clock::to_duration;
 use crate::config::ConsumerConfig;
 use crate::delete::{Delete, delete_all};
-use crate::handle::{Handler, handle};
+use crate::handle::{Halt, Handler, handle};
+use crate::problem::Problem;
 use crate::receipt::{self, FLUSH_MAX, Said, WAITING_MAX};
 use crate::settle::{Load, Settler};
 use crate::timely::Timely;
-use domain::id::MessageId;
 use domain::limits::BATCH_ENTRIES_MAX;
-use queue::{Queue, QueueAttributes, QueueError, Received};
-use std::collections::{HashMap, HashSet};
+use queue::{Queue, QueueAttributes, QueueError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
-/// The age at which the queue's attributes are read again, in case its redrive policy was changed.
+/// The age at which the attributes of the queue and its dead-letter queues are read again, in case they were changed.
 const ATTRIBUTES_AGE_MAX: Duration = Duration::from_secs(60);
 
 /// A consumer of one queue.
@@ -36,10 +35,10 @@ const ATTRIBUTES_AGE_MAX: Duration = Duration::from_secs(60);
 /// ```
 #[derive(Clone)]
 pub struct Consumer {
-    config: Arc<ConsumerConfig>,
-    queue: Arc<dyn Queue>,
-    handler: Arc<dyn Handler>,
-    load: Arc<Load>,
+    pub(crate) config: Arc<ConsumerConfig>,
+    pub(crate) queue: Arc<dyn Queue>,
+    pub(crate) handler: Arc<dyn Handler>,
+    pub(crate) load: Arc<Load>,
 }
 
 impl Consumer {
@@ -55,8 +54,9 @@ impl Consumer {
     /// }
     /// ```
     pub fn new(config: ConsumerConfig, queue: Arc<dyn Queue>, handler: Arc<dyn Handler>) -> Self {
-        let load = Arc::new(Load::new(&config));
-        Self { config: Arc::new(config), queue: Arc::new(Timely(queue)), handler, load }
+        let queue: Arc<dyn Queue> = Arc::new(Timely(queue));
+        let load = Arc::new(Load::new(&config, queue.clone()));
+        Self { config: Arc::new(config), queue, handler, load }
     }
 
     /// Runs until `shutdown` becomes true or its sender is dropped, then finishes the received messages and returns.
@@ -80,8 +80,8 @@ impl Consumer {
         let mut sender = tokio::spawn(receipt::send_all(self.config.clone(), self.queue.clone(), to_send));
         let deleter = tokio::spawn(delete_all(self.config.clone(), self.queue.clone(), to_delete, receipts.clone()));
         let settler = Arc::new(self.settler(deletes, receipts));
-        let (cancel, _) = watch::channel(false);
-        let mut rounds = Rounds { consumer: &self, settler, cancel, working: JoinSet::new(), attributes: None };
+        let halt = watch::Sender::default();
+        let mut rounds = Rounds { consumer: &self, settler, halt, working: JoinSet::new(), attributes: None };
         let mut failures = 0;
         while !*shutdown.borrow() {
             tokio::select! {
@@ -117,75 +117,47 @@ impl Consumer {
 }
 
 impl Consumer {
-    fn settler(&self, deletes: mpsc::Sender<Delete>, said: mpsc::Sender<Said>) -> Settler {
+    pub(crate) fn settler(&self, deletes: mpsc::Sender<Delete>, said: mpsc::Sender<Said>) -> Settler {
         Settler { config: self.config.clone(), queue: self.queue.clone(), deletes, said, load: self.load.clone() }
     }
 
-    /// Handles messages that another process receives and deletes, such as Lambda's event source mapping. Settles
-    /// failures as [`Consumer::run`] does.
-    ///
-    /// Returns the ids of the messages that must not be deleted, for the response to the mapping
-    /// (`batchItemFailures`). After an error, no message of the batch may be deleted.
+    /// Looks at the queues and strategies, and returns what is wrong with them. [`Consumer::run`] and
+    /// [`Consumer::handle_batch`] do so too, and log it once a minute; call this where a mistake should keep the process from
+    /// starting.
     ///
     /// ```no_run
-    /// # use consumer::Consumer;
-    /// # use domain::id::MessageId;
-    /// # use queue::{QueueError, Received};
-    /// async fn on_event(consumer: &Consumer, messages: Vec<Received>) -> Result<Vec<MessageId>, QueueError> {
-    ///     let failed = consumer.handle_batch(messages).await?;
-    ///     tracing::info!(count = failed.len(), "messages to receive again");
-    ///     Ok(failed)
+    /// # use consumer::{Consumer, queue::QueueError};
+    /// async fn is_complete(consumer: &Consumer) -> Result<bool, QueueError> {
+    ///     Ok(consumer.check().await?.is_empty())
     /// }
     /// ```
-    pub async fn handle_batch(&self, messages: Vec<Received>) -> Result<Vec<MessageId>, QueueError> {
-        let received_at = Instant::now();
+    pub async fn check(&self) -> Result<Vec<Problem>, QueueError> {
         let attributes = self.queue.attributes(&self.config.queue).await?;
-        let at_a_time = if attributes.fifo { 1 } else { self.load.concurrency(&self.config) };
-        let (deletes, mut to_delete) = mpsc::channel(messages.len().max(1));
-        let (said, mut noticed) = mpsc::channel(BATCH_ENTRIES_MAX);
-        let settler = Arc::new(self.settler(deletes, said));
-        let (_never, cancel) = watch::channel(false);
-        let mut working = JoinSet::new();
-        let ids: Vec<MessageId> = messages.iter().map(|received| received.message_id.clone()).collect();
-        // Messages that are not in here are received again, whatever happened to them.
-        let mut settled = HashMap::new();
-        let mut settle = |settled: &mut HashMap<_, _>| {
-            settled.extend(std::iter::from_fn(|| to_delete.try_recv().ok()).map(|delete| (delete.id, delete.receipt)));
-        };
-        // On a FIFO queue nothing may overtake a message of its group that is received again.
-        let mut blocked = HashSet::new();
-        let mut last: Option<(MessageId, Option<String>)> = None;
-        for received in messages {
-            while working.len() >= at_a_time {
-                working.join_next().await;
-                settle(&mut settled);
-            }
-            if attributes.fifo {
-                blocked.extend(last.take().filter(|(id, _)| !settled.contains_key(id)).map(|(_, group)| group));
-                let group = received.content.message_group_id.clone();
-                if blocked.contains(&group) {
-                    continue;
-                }
-                last = Some((received.message_id.clone(), group));
-            }
-            let case = Case::new(received, received_at, (self.config.version)());
-            let (settler, handler, cancel) = (settler.clone(), self.handler.clone(), cancel.clone());
-            let attributes = attributes.clone();
-            working.spawn(async move { handle(&settler, &*handler, case, &attributes, cancel).await });
+        Ok(self.problems(&attributes).await)
+    }
+
+    async fn problems(&self, attributes: &QueueAttributes) -> Vec<Problem> {
+        let unused = self.config.strategies.unused();
+        let unused = unused.map(|message_type| Problem::UnusedStrategy { message_type: message_type.into() });
+        let mut problems: Vec<Problem> = unused.collect();
+        problems.extend(self.load.dlqs.look(&*self.queue, &self.config, attributes).await);
+        problems
+    }
+
+    /// Looks at the dead-letter queues beside the work, if that was not done for a minute.
+    pub(crate) fn look_again(&self, attributes: &QueueAttributes) -> Option<JoinHandle<()>> {
+        if !self.load.dlqs.is_due(ATTRIBUTES_AGE_MAX) {
+            return None;
         }
-        while working.join_next().await.is_some() {}
-        settle(&mut settled);
-        let send_receipts = async {
-            let receipts = settled.values().flatten().cloned().map(Said::Receipt);
-            let notices = std::iter::from_fn(|| noticed.try_recv().ok());
-            let said: Vec<Said> = receipts.chain(notices).collect();
-            for batch in said.chunks(BATCH_ENTRIES_MAX) {
-                receipt::send(&self.config, &*self.queue, batch).await;
+        let (consumer, attributes) = (self.clone(), attributes.clone());
+        Some(tokio::spawn(async move {
+            for problem in consumer.problems(&attributes).await {
+                match problem {
+                    Problem::NoDeadLetterQueue { .. } => tracing::warn!("{problem}"),
+                    problem => tracing::error!("{problem}"),
+                }
             }
-        };
-        // Lambda deletes the messages only after this returns, so the wait is limited.
-        let _ = tokio::time::timeout(FLUSH_MAX, send_receipts).await;
-        Ok(ids.into_iter().filter(|id| !settled.contains_key(id)).collect())
+        }))
     }
 }
 
@@ -193,8 +165,8 @@ impl Consumer {
 struct Rounds<'a> {
     consumer: &'a Consumer,
     settler: Arc<Settler>,
-    /// Becomes true when running handlers must stop.
-    cancel: watch::Sender<bool>,
+    /// Whether running handlers must stop.
+    halt: watch::Sender<Halt>,
     working: JoinSet<()>,
     attributes: Option<(QueueAttributes, Instant)>,
 }
@@ -202,10 +174,18 @@ struct Rounds<'a> {
 impl Rounds<'_> {
     /// Waits until at least one more message may be handled.
     async fn wait_for_capacity(&mut self) {
-        while self.working.try_join_next().is_some() {}
-        while self.capacity() == 0 {
-            self.working.join_next().await;
+        while let Some(ended) = self.working.try_join_next() {
+            log_panic(&self.consumer.config.queue, ended);
         }
+        while self.capacity() == 0 {
+            self.join().await;
+        }
+    }
+
+    /// Waits for one message; returns false if none is left.
+    async fn join(&mut self) -> bool {
+        let ended = self.working.join_next().await;
+        ended.map(|ended| log_panic(&self.consumer.config.queue, ended)).is_some()
     }
 
     /// Returns how many more messages may be handled now.
@@ -215,11 +195,12 @@ impl Rounds<'_> {
 
     /// Waits for the running handlers; cancels those that take longer than the configured time.
     async fn drain(&mut self) {
-        let drained = async { while self.working.join_next().await.is_some() {} };
-        let Some(drain_max) = self.consumer.config.drain_max else { return drained.await };
+        let drain_max = self.consumer.config.drain_max;
+        let drained = async { while self.join().await {} };
+        let Some(drain_max) = drain_max else { return drained.await };
         if tokio::time::timeout(to_duration(drain_max), drained).await.is_err() {
-            self.cancel.send_replace(true);
-            while self.working.join_next().await.is_some() {}
+            self.halt.send_replace(Halt::Shutdown);
+            while self.join().await {}
         }
     }
 
@@ -236,10 +217,10 @@ impl Rounds<'_> {
         let messages = self.consumer.queue.receive(&config.queue, max, config.wait, None).await?;
         let received_at = Instant::now();
         for received in messages {
-            let case = Case::new(received, received_at, (config.version)());
+            let case = Case::new(received, received_at, config.running_version());
             let (settler, handler) = (self.settler.clone(), self.consumer.handler.clone());
-            let (attributes, cancel) = (attributes.clone(), self.cancel.subscribe());
-            self.working.spawn(async move { handle(&settler, &*handler, case, &attributes, cancel).await });
+            let (attributes, halt) = (attributes.clone(), self.halt.subscribe());
+            self.working.spawn(async move { handle(&settler, &*handler, case, &attributes, halt).await });
         }
         Ok(())
     }
@@ -259,6 +240,8 @@ impl Rounds<'_> {
                     (Err(error), None) => return Err(error),
                 };
                 self.attributes = Some((attributes.clone(), Instant::now()));
+                // It ends by itself, within the time limits of its calls.
+                drop(self.consumer.look_again(&attributes));
                 Ok(attributes)
             }
         }

@@ -5,25 +5,25 @@
 
 use crate::attempts::{ATTEMPTS_KEPT, Attempt, LogError, is_poison};
 use crate::budget::Budget;
-use crate::call::{ATTEMPTS_MAX, chain, pause};
+use crate::call::chain;
 use crate::case::{Case, since};
 use crate::concurrency::Aimd;
 use crate::config::{ConsumerConfig, Outcome};
-use crate::decide::{Decision, Failed, Reason, decide};
+use crate::decide::{Decision, Failed, Reason, decide, is_last};
 use crate::delete::Delete;
+use crate::dlqs::{self, DeadLetterQueues, Sent};
 use crate::failure::Failure;
+use crate::heartbeat::Heartbeat;
 use crate::notice::Notices;
 use crate::receipt::{self, Said};
-use crate::stamp::{Stamping, stamped};
+use crate::stamp::{Copies, Stamping};
 use crate::stop::Stop;
 use crate::strategy::Strategy;
-use domain::id::QueueArn;
 use domain::impact::Severity;
-use domain::message::Content;
 use domain::reading::{self, Class, Classification};
 use domain::replay::Receipt;
 use domain::time::{Span, Timestamp};
-use queue::{Outgoing, Queue, QueueAttributes, Received};
+use queue::{Queue, QueueAttributes, Received};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -49,13 +49,16 @@ pub(crate) struct Load {
     pub limit: Option<Mutex<Aimd>>,
     pub budget: Option<Mutex<Budget>>,
     pub notices: Notices,
+    pub dlqs: DeadLetterQueues,
+    pub heartbeat: Heartbeat,
 }
 
 impl Load {
-    pub(crate) fn new(config: &ConsumerConfig) -> Self {
+    pub(crate) fn new(config: &ConsumerConfig, queue: Arc<dyn Queue>) -> Self {
         let limit = config.adaptive.map(|policy| Mutex::new(Aimd::new(policy, config.concurrency)));
         let budget = config.retry_budget.map(|policy| Mutex::new(Budget::new(policy)));
-        Self { limit, budget, notices: Notices::default() }
+        let heartbeat = Heartbeat::new(config.queue.clone(), queue);
+        Self { limit, budget, notices: Notices::default(), dlqs: DeadLetterQueues::default(), heartbeat }
     }
 
     /// Returns how many messages may be handled at once.
@@ -96,7 +99,13 @@ impl Settler {
         self.tell(case, &Outcome::Handled);
     }
 
-    /// Makes a message visible at once whose handler was cancelled by shutdown.
+    /// Whether a message that fails now is not received again.
+    pub(crate) fn is_last(&self, case: &Case, strategy: &Strategy, attributes: &QueueAttributes) -> bool {
+        let untried = Failure::transient("consumer::NoTimeLeft", "");
+        is_last(&facts(case, &untried, attributes, (self.config.now)()), strategy)
+    }
+
+    /// Makes a message visible at once that was not handled to the end, because of a shutdown or for want of time.
     pub(crate) async fn released(&self, case: &Case) {
         let received = &case.received;
         if let Err(error) = self.queue.change_visibility(&self.config.queue, &received.receipt_handle, Span::ZERO).await
@@ -107,23 +116,23 @@ impl Settler {
     }
 
     pub(crate) async fn failed(&self, case: &Case, failed: FailedCase<'_>, attributes: &QueueAttributes) {
-        let FailedCase { mut failure, strategy, message_type, attempt, expired } = failed;
+        let FailedCase { mut failure, strategy, message_type, attempt, expired, called } = failed;
         let config = &self.config;
         let found = self.classify(&mut failure);
-        // Nobody called anything for an expired message.
-        if !expired {
+        // Nobody called anything for a message that was not handled.
+        if called {
             self.load.learn(Some(failure.class));
         }
         self.notice(message_type);
         let failed_at = (config.now)();
         let mut history = self.history(&case.received).await;
         history.push(Attempt::new(&failure, failed_at, &config.instance.instance));
-        let dlq = strategy.dlq.as_ref().or(attributes.redrive.as_ref().map(|redrive| &redrive.dlq));
+        let dlqs = dlqs::queues(strategy, attributes);
         let mut facts = facts(case, &failure, attributes, failed_at);
-        facts.room = dlq.is_some();
+        facts.room = !dlqs.is_empty();
         facts.expired = expired;
         facts.poison = is_poison(&history);
-        let entropy = (config.entropy)();
+        let entropy = config.random();
         let mut decision = decide(&facts, strategy, entropy);
         if matches!(decision, Decision::Retry(_)) && !self.may_retry() {
             facts.budget_exhausted = true;
@@ -134,35 +143,31 @@ impl Settler {
         if is_held_back && failure.class == Class::Unknown {
             failure.class = Class::Transient;
         }
-        let copy = |reason| {
-            let message_type = message_type.map(String::from);
-            let (category, classified_by) = (Some(found.category), Some(found.reason.clone()));
-            let (failure, history, severity) = (&failure, &history, strategy.severity);
-            let stamping = Stamping {
-                case,
-                failure,
-                message_type,
-                severity,
-                failed_at,
-                attempt,
-                category,
-                classified_by,
-                history,
-                reason,
-            };
-            stamped(config, &stamping)
-        };
-        let outcome = match (decision, dlq) {
-            (Decision::DeadLetter(reason), Some(dlq)) => match copy(reason) {
-                Some(copy) => self.dead_letter(&case.received, dlq, copy, failure, reason).await,
-                None => {
-                    facts.room = false;
-                    let Decision::Retry(after) = decide(&facts, strategy, entropy) else { return };
-                    self.retry(case, after, failure, history.pop()).await
+        let outcome = match decision {
+            Decision::Retry(after) => self.retry(case, after, failure, history.pop()).await,
+            Decision::DeadLetter(reason) => {
+                let stamping = Stamping {
+                    case,
+                    failure: &failure,
+                    message_type: message_type.map(String::from),
+                    severity: strategy.severity,
+                    failed_at,
+                    attempt,
+                    category: Some(found.category),
+                    classified_by: Some(found.reason.clone()),
+                    history: &history,
+                    reason,
+                };
+                match self.dead_letter(&Copies::new(config, &stamping), &dlqs, facts.receives_max.is_some()).await {
+                    Sent::Yes => Outcome::DeadLettered { failure, reason },
+                    Sent::NotNow | Sent::Missing => Outcome::Unsettled { failure },
+                    Sent::Never => {
+                        facts.room = false;
+                        let Decision::Retry(after) = decide(&facts, strategy, entropy) else { return };
+                        self.retry(case, after, failure, history.pop()).await
+                    }
                 }
-            },
-            (Decision::Retry(after), _) => self.retry(case, after, failure, history.pop()).await,
-            (Decision::DeadLetter(_), None) => Outcome::Unsettled { failure },
+            }
         };
         self.report(case, facts.class, strategy.severity, &outcome);
     }
@@ -222,43 +227,6 @@ impl Settler {
         (self.config.on_outcome)(&case.received, outcome);
     }
 
-    /// Sends the copy, then deletes the message. A crash in between leaves two copies, which the office recognises by
-    /// main queue and original message id. The other order would lose the message.
-    async fn dead_letter(
-        &self,
-        received: &Received,
-        dlq: &QueueArn,
-        copy: Content,
-        failure: Failure,
-        reason: Reason,
-    ) -> Outcome {
-        // On FIFO the original id deduplicates a copy that was sent twice because a response was lost.
-        let deduplication_id = dlq.is_fifo().then(|| received.message_id.as_str().to_owned());
-        let outgoing = [Outgoing { content: copy, deduplication_id, delay: Span::ZERO }];
-        for attempt in 1..=ATTEMPTS_MAX {
-            match self.queue.send_batch(dlq, &outgoing).await.map(|results| results.into_iter().next()) {
-                Ok(Some(Ok(_))) => {
-                    self.delete(received, None).await;
-                    self.forget(received).await;
-                    return Outcome::DeadLettered { failure, reason };
-                }
-                Ok(Some(Err(refused))) if refused.sender_fault => {
-                    tracing::error!(queue = %dlq, message_id = %received.message_id, code = refused.code, "the dead-letter queue refused the copy");
-                    break;
-                }
-                Ok(refused_or_nothing) => {
-                    let code = refused_or_nothing.and_then(Result::err).map(|refused| refused.code);
-                    tracing::warn!(queue = %dlq, message_id = %received.message_id, attempt, ?code, "the dead-letter queue did not accept the copy");
-                }
-                Err(error) => {
-                    tracing::warn!(queue = %dlq, message_id = %received.message_id, attempt, error = chain(&error), "sending to the dead-letter queue failed");
-                }
-            }
-            pause(&self.config, attempt).await;
-        }
-        Outcome::Unsettled { failure }
-    }
-
     async fn retry(&self, case: &Case, after: Span, failure: Failure, attempt: Option<Attempt>) -> Outcome {
         let received = &case.received;
         if let Some(attempt) = attempt {
@@ -283,11 +251,11 @@ impl Settler {
         history
     }
 
-    async fn forget(&self, received: &Received) {
+    pub(crate) async fn forget(&self, received: &Received) {
         warn_unless(received, in_time(self.config.attempt_log.forget(&received.message_id)).await);
     }
 
-    async fn delete(&self, received: &Received, receipt: Option<Receipt>) {
+    pub(crate) async fn delete(&self, received: &Received, receipt: Option<Receipt>) {
         // The receiver runs until the last sender is dropped, so this cannot fail while we hold one.
         let (id, handle) = (received.message_id.clone(), received.receipt_handle.clone());
         let _ = self.deletes.send(Delete { id, handle, receipt }).await;
@@ -313,6 +281,8 @@ pub(crate) struct FailedCase<'a> {
     /// How long the handler ran.
     pub attempt: Span,
     pub expired: bool,
+    /// Whether the handler was called.
+    pub called: bool,
 }
 
 fn facts(case: &Case, failure: &Failure, attributes: &QueueAttributes, now: Timestamp) -> Failed {

@@ -103,10 +103,17 @@ pub fn create_table(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(SCHEMA)
 }
 
-/// Records a key in the caller's own transaction; returns false if it is there already: then roll back, the work was
-/// done. Work and record become durable together, so a crash at any point leaves both or neither.
+/// Records a key in the caller's own transaction, or says who has it. Work and record become durable together, so a crash
+/// at any point leaves both or neither.
+///
+/// * [`Lease::Granted`]: the key is recorded as done with this transaction. Do the work in it, and commit.
+/// * [`Lease::Done`]: the work was done. Roll back. The result is `null` where a transaction did it, and what
+///   [`Once`](crate::once::Once) kept otherwise.
+/// * [`Lease::InProgress`]: `Once` is at work on the key through a [`SqliteStore`], and may still fail. Roll back, and
+///   return [`in_progress`](crate::once::in_progress), so that the message comes back.
 ///
 /// ```
+/// use consumer::once::Lease;
 /// use consumer::sqlite::{create_table, insert_once};
 /// use consumer::Timestamp;
 ///
@@ -116,7 +123,7 @@ pub fn create_table(connection: &Connection) -> rusqlite::Result<()> {
 /// let (now, expires_at) = (Timestamp::from_ms(0), Timestamp::from_ms(86_400_000));
 /// for _ in 0..2 {
 ///     let transaction = database.transaction()?;
-///     if insert_once(&transaction, "charge-7", now, expires_at)? {
+///     if insert_once(&transaction, "charge-7", now, expires_at)? == Lease::Granted {
 ///         transaction.execute("INSERT INTO payment VALUES (7)", [])?;
 ///         transaction.commit()?;
 ///     }
@@ -130,14 +137,27 @@ pub fn insert_once(
     key: &str,
     now: Timestamp,
     expires_at: Timestamp,
-) -> rusqlite::Result<bool> {
+) -> rusqlite::Result<Lease> {
+    take(transaction, &Leasing { key, token: "", now, until: now, expires_at }, Some("null"))
+}
+
+/// Takes a key, or reads the record that refuses it.
+fn take(transaction: &Transaction<'_>, leasing: &Leasing<'_>, result: Option<&str>) -> rusqlite::Result<Lease> {
+    let Leasing { key, token, now, until, expires_at } = *leasing;
     forget_expired(transaction, key, now)?;
     let inserted = transaction.execute(
-        "INSERT INTO once (key, token, until_ms, expires_at_ms, result) VALUES (?1, '', ?2, ?3, 'null')
+        "INSERT INTO once (key, token, until_ms, expires_at_ms, result) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (key) DO NOTHING",
-        params![key, now.as_ms(), expires_at.as_ms()],
+        params![key, token, until.as_ms(), expires_at.as_ms(), result],
     )?;
-    Ok(inserted == 1)
+    if inserted == 1 {
+        return Ok(Lease::Granted);
+    }
+    transaction.query_row("SELECT until_ms, result FROM once WHERE key = ?1", [key], |row| {
+        let until = Timestamp::from_ms(row.get(0)?);
+        let result = row.get::<_, Option<String>>(1)?;
+        Ok(result.map_or(Lease::InProgress { until }, |result| Lease::Done { result }))
+    })
 }
 
 fn forget_expired(transaction: &Transaction<'_>, key: &str, now: Timestamp) -> rusqlite::Result<()> {
@@ -158,21 +178,7 @@ impl OnceStore for SqliteStore {
         let (key, token) = (leasing.key.to_owned(), leasing.token.to_owned());
         let Leasing { now, until, expires_at, .. } = *leasing;
         let lease = self.transact(move |transaction| {
-            forget_expired(transaction, &key, now)?;
-            let inserted = transaction.execute(
-                "INSERT INTO once (key, token, until_ms, expires_at_ms) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (key) DO NOTHING",
-                params![key, token, until.as_ms(), expires_at.as_ms()],
-            )?;
-            if inserted == 1 {
-                return Ok(Lease::Granted);
-            }
-            transaction.query_row("SELECT until_ms, result FROM once WHERE key = ?1", [key], |row| {
-                let until = Timestamp::from_ms(row.get(0)?);
-                Ok(row
-                    .get::<_, Option<String>>(1)?
-                    .map_or(Lease::InProgress { until }, |result| Lease::Done { result }))
-            })
+            take(transaction, &Leasing { key: &key, token: &token, now, until, expires_at }, None)
         });
         lease.await.map_err(StoreError::new)
     }

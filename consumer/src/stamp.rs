@@ -49,52 +49,97 @@ pub(crate) struct Stamping<'a> {
     pub reason: Reason,
 }
 
-/// Returns the message as received, plus the stamp attribute. Drops stack and context if the stamp is too large with
-/// them. Returns `None` if there is no room even then: a message has at most ten attributes and 1 MiB.
-pub(crate) fn stamped(config: &ConsumerConfig, stamping: &Stamping<'_>) -> Option<Content> {
-    let (stamp, context) = (stamp(config, stamping), context(config, stamping));
-    let content = &stamping.case.received.content;
-    let bare = Stamp { stack: None, ..stamp.clone() };
-    with_stamp(content, print(&stamp, context.clone()))
-        .or_else(|| with_stamp(content, print(&bare, context)))
-        .or_else(|| with_stamp(content, bare.print()))
+/// A message for dead-letter queues: as received, plus the stamp attribute.
+pub(crate) struct Copies<'a> {
+    received: &'a Received,
+    stamp: Stamp,
+    context: StampContext,
 }
 
-fn with_stamp(content: &Content, stamp: String) -> Option<Content> {
-    let mut content = content.clone();
-    // Replaces the stamp of an earlier failure, which an AWS redrive leaves on the message.
-    content.attributes.insert(FAILURE_ATTRIBUTE.into(), Attribute::text(stamp));
-    let fits = content.attributes.len() <= ATTRIBUTES_MAX && content.size_bytes() <= MESSAGE_BYTES_MAX;
-    fits.then_some(content)
+impl<'a> Copies<'a> {
+    pub(crate) fn new(config: &ConsumerConfig, stamping: &Stamping<'a>) -> Self {
+        Self { received: &stamping.case.received, stamp: stamp(config, stamping), context: context(config, stamping) }
+    }
+
+    pub(crate) fn received(&self) -> &'a Received {
+        self.received
+    }
+
+    /// The message without a stamp.
+    pub(crate) fn plain(&self) -> &'a Content {
+        &self.received.content
+    }
+
+    /// Returns the message with the largest stamp with which it has at most `bytes_max` bytes. Without room for all of it,
+    /// the stack goes first, then attempts and causes, the error's message, and what else is known; queue and id of the
+    /// message, class and the error's type stay. Returns `None` if there is no room for those, or no attribute left: a
+    /// message has at most ten.
+    pub(crate) fn within(&self, bytes_max: usize) -> Option<Content> {
+        let mut content = self.plain().clone();
+        // Replaces the stamp of an earlier failure, which an AWS redrive leaves on the message.
+        content.attributes.insert(FAILURE_ATTRIBUTE.into(), Attribute::text(String::new()));
+        if content.attributes.len() > ATTRIBUTES_MAX {
+            return None;
+        }
+        let room = bytes_max.min(MESSAGE_BYTES_MAX).checked_sub(content.size_bytes())?;
+        content.attributes.insert(FAILURE_ATTRIBUTE.into(), Attribute::text(self.printed(room)?));
+        Some(content)
+    }
+
+    /// Returns the largest stamp of at most this many bytes.
+    fn printed(&self, room: usize) -> Option<String> {
+        let bare = Stamp { stack: None, ..self.stamp.clone() };
+        let fits = |text: &String| text.len() <= room;
+        print(&self.stamp, self.context.clone(), STAMP_BYTES_MAX)
+            .filter(fits)
+            .or_else(|| print(&bare, self.context.clone(), STAMP_BYTES_MAX).filter(fits))
+            .or_else(|| print(&bare, self.context.clone(), room))
+    }
 }
 
-/// Prints stamp and context as one JSON object of at most [`STAMP_BYTES_MAX`] bytes, in characters that SQS accepts.
-fn print(stamp: &Stamp, context: StampContext) -> String {
-    let printed = print_error(stamp.clone());
-    let room = STAMP_BYTES_MAX.saturating_sub(printed.len());
+/// Prints stamp and context as one JSON object of at most `bytes_max` bytes, in characters that SQS accepts. The context is
+/// what there is room for beside the stamp.
+fn print(stamp: &Stamp, context: StampContext, bytes_max: usize) -> Option<String> {
+    let printed = print_error(stamp.clone(), ERROR_BYTES_MAX.min(bytes_max))?;
+    let room = bytes_max.saturating_sub(printed.len());
     // One byte less for the comma between the two objects; their inner braces go.
     let context = context.bounded(CONTEXT_BYTES_MAX.min(room));
-    let merged = merged(&printed, &context).filter(|merged| merged.len() <= STAMP_BYTES_MAX);
-    merged.unwrap_or(printed).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+    let merged = merged(&printed, &context).filter(|merged| merged.len() <= bytes_max);
+    Some(merged.unwrap_or(printed).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
 }
 
-/// Prints a stamp in at most [`ERROR_BYTES_MAX`] bytes. Escapes lengthen texts up to six times, so stack and message are
-/// halved until they fit.
-fn print_error(mut stamp: Stamp) -> String {
+/// Prints a stamp in at most `bytes_max` bytes. Escapes lengthen texts up to six times, so stack and message are halved until
+/// they fit, and names go last.
+fn print_error(mut stamp: Stamp, bytes_max: usize) -> Option<String> {
     loop {
         let printed = stamp.print();
-        if printed.len() <= ERROR_BYTES_MAX {
-            return printed;
+        if printed.len() <= bytes_max {
+            return Some(printed);
         }
         let half = |text: &str| text.len() / 2;
         if let Some(stack) = stamp.stack.take() {
             stamp.stack = (half(&stack) >= SHORTEST_BYTES).then(|| cut_middle(&stack, half(&stack)));
         } else if let Some(message) = stamp.message.take() {
             stamp.message = (half(&message) >= SHORTEST_BYTES).then(|| head(&message, half(&message)).to_owned());
+        } else if stamp.error_type.is_some() {
+            stamp = identity(&stamp);
         } else {
-            // Only names are left, each of at most 512 bytes.
-            return printed;
+            return None;
         }
+    }
+}
+
+/// What a stamp must say at least. If even that is too long, it goes without the error's type.
+fn identity(stamp: &Stamp) -> Stamp {
+    let is_whole = stamp.consumer.is_some() || stamp.failed_at.is_some();
+    let error_type = stamp.error_type.as_deref().filter(|_| is_whole);
+    Stamp {
+        v: stamp.v,
+        error_type: error_type.map(|name| head(name, SHORTEST_BYTES).to_owned()),
+        class: stamp.class,
+        original_message_id: stamp.original_message_id.clone(),
+        main_queue: stamp.main_queue.clone(),
+        ..Stamp::default()
     }
 }
 

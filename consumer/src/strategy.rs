@@ -291,7 +291,8 @@ impl Strategies {
     }
 
     /// Adds a strategy for a message type, exactly as [`message_type`](crate::ConsumerConfig::message_type) returns it.
-    /// The first strategy of a type wins.
+    /// The first strategy of a type wins. A pattern such as `order.*` is no message type:
+    /// [`Consumer::check`](crate::Consumer::check) names strategies that are for no message.
     ///
     /// ```
     /// # use consumer::strategy::{Strategies, Strategy};
@@ -302,6 +303,21 @@ impl Strategies {
     pub fn with(mut self, message_type: impl Into<String>, strategy: Strategy) -> Self {
         self.by_type.push((message_type.into(), strategy));
         self
+    }
+
+    /// Returns every strategy that a message can have.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Strategy> {
+        std::iter::once(&self.default).chain(self.by_type.iter().map(|(_, strategy)| strategy))
+    }
+
+    /// Returns the names that stand for no message: patterns, empty ones, and those that an earlier strategy has.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
+        let names = self.by_type.iter().map(|(name, _)| name.as_str()).enumerate();
+        let is_unused = |(at, name): &(usize, &str)| {
+            let is_repeated = self.by_type[..*at].iter().any(|(earlier, _)| earlier == name);
+            is_repeated || name.trim().is_empty() || name.contains('*')
+        };
+        names.filter(is_unused).map(|(_, name)| name)
     }
 
     /// Returns the strategy for a message type; `None` is a message without a type.

@@ -51,6 +51,7 @@ pub struct PostgresStore {
 /// assert_eq!(DatabaseError::Silent.to_string(), "PostgreSQL did not answer within 5000 ms");
 /// ```
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DatabaseError {
     /// The database, or the connection to it, failed.
     #[error(transparent)]

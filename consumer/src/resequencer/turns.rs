@@ -37,6 +37,8 @@ use tokio::sync::oneshot;
 pub struct Turns {
     shared: Arc<Shared>,
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// The longest wait before looking again: the clock may have gone back.
+    wait_max: Span,
 }
 
 struct Shared {
@@ -45,9 +47,28 @@ struct Shared {
 
 struct State {
     order: Resequencer<oneshot::Sender<Turn>>,
-    /// Released, and waiting for the current turn to end.
+    /// Released, and waiting for the current turn to end; in the order of their numbers.
     ready: VecDeque<Released<oneshot::Sender<Turn>>>,
     is_taken: bool,
+    /// The number that had the last turn.
+    last: Option<u64>,
+}
+
+impl State {
+    /// Puts a number before the larger ones that had no turn yet, if it came after they were released.
+    fn make_ready(&mut self, released: Released<oneshot::Sender<Turn>>) {
+        let at = self.ready.partition_point(|ready| ready.sequence <= released.sequence);
+        self.ready.insert(at, released);
+    }
+
+    /// Whether a number is out of order, now that it gets its turn.
+    fn is_after_gap(&self, next: &Released<oneshot::Sender<Turn>>) -> bool {
+        match self.last {
+            Some(last) if next.sequence == last => false,
+            Some(last) if next.sequence < last => true,
+            _ => next.after_gap,
+        }
+    }
 }
 
 /// The turn of one number. Ends when it is dropped.
@@ -81,8 +102,8 @@ impl Turns {
     /// ```
     pub fn new(policy: ResequencerPolicy, first: u64) -> Self {
         let order = Resequencer::new(policy, first);
-        let state = Mutex::new(State { order, ready: VecDeque::new(), is_taken: false });
-        Self { shared: Arc::new(Shared { state }), now: Arc::new(system_now) }
+        let state = Mutex::new(State { order, ready: VecDeque::new(), is_taken: false, last: None });
+        Self { shared: Arc::new(Shared { state }), now: Arc::new(system_now), wait_max: policy.wait_max }
     }
 
     /// Waits until all smaller numbers are done or given up, and nobody else has the turn.
@@ -107,7 +128,8 @@ impl Turns {
         loop {
             let wait_until = self.shared.lock().order.wait_until();
             // Nothing is held back: only turns are in the way, and each ends by itself.
-            let Some(left) = wait_until.map(|until| until.since((self.now)()).max(Span::ZERO)) else {
+            let Some(left) = wait_until.map(|until| until.since((self.now)()).max(Span::ZERO).min(self.wait_max))
+            else {
                 return self.taken(turn.await);
             };
             match tokio::time::timeout(to_duration(left), &mut turn).await {
@@ -149,7 +171,7 @@ impl Shared {
     ) {
         let mut state = self.lock();
         let released = released(&mut state.order);
-        state.ready.extend(released);
+        released.into_iter().for_each(|one| state.make_ready(one));
         drop(state);
         self.advance();
     }
@@ -169,9 +191,11 @@ impl Shared {
             }
         };
         state.is_taken = true;
+        let after_gap = state.is_after_gap(&next);
+        state.last = Some(next.sequence);
         drop(state);
         // If the handler goes at this very moment, the turn comes back, is dropped, and goes to the next.
-        let _ = next.item.send(Turn { shared: self.clone(), after_gap: next.after_gap });
+        let _ = next.item.send(Turn { shared: self.clone(), after_gap });
     }
 }
 
@@ -210,6 +234,30 @@ mod tests {
         let begins = |n, gap| [format!("begins {n} {gap}"), format!("ends {n}")];
         let expected = [begins(1, false), begins(2, false), begins(4, true), begins(7, true)].concat();
         assert_eq!(*log.lock().unwrap(), expected);
+    }
+
+    /// SQS may deliver a message twice: its number waits for its turn all the same, and neither delivery overtakes another.
+    #[tokio::test]
+    async fn the_deliveries_of_one_number_wait_together_and_run_one_after_the_other() {
+        let (turns, log) = (turns(Span::from_days(1)), Mutex::new(Vec::new()));
+        let handle = async |number: u64, delivery: &str| {
+            let turn = turns.turn(number).await;
+            log.lock().unwrap().push(format!("{delivery} begins, {}", turn.after_gap()));
+            tokio::task::yield_now().await;
+            log.lock().unwrap().push(format!("{delivery} ends"));
+        };
+        let all = async {
+            tokio::join!(handle(2, "2"), handle(2, "2 again"), handle(3, "3"), handle(1, "1"), handle(1, "1 again"))
+        };
+        soon(all).await;
+        let expected =
+            ["1", "1 again", "2", "2 again", "3"].map(|one| [format!("{one} begins, false"), format!("{one} ends")]);
+        let log = log.into_inner().unwrap();
+        let in_pairs: Vec<&[String]> = log.chunks(2).collect();
+        assert!(in_pairs.iter().all(|pair| expected.iter().any(|expected| expected == *pair)), "{log:?}");
+        let numbers: Vec<&str> = in_pairs.iter().map(|pair| &pair[0][..1]).collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] <= pair[1]), "{log:?}");
+        assert_eq!(numbers.len(), 5);
     }
 
     #[tokio::test]

@@ -26,6 +26,7 @@ const TEXT_BYTES_MAX: usize = 400;
 /// assert_eq!(context.reason, Some(Reason::Poison));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StampContext {
     /// Why the message was dead-lettered.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -70,6 +70,10 @@ fn failure() -> Failure {
 }
 
 fn copy(case: &Case, failure: &Failure, history: &[Attempt]) -> Option<Content> {
+    copy_within(MESSAGE_BYTES_MAX, case, failure, history)
+}
+
+fn copy_within(bytes_max: usize, case: &Case, failure: &Failure, history: &[Attempt]) -> Option<Content> {
     let stamping = Stamping {
         case,
         failure,
@@ -82,7 +86,7 @@ fn copy(case: &Case, failure: &Failure, history: &[Attempt]) -> Option<Content> 
         history,
         reason: Reason::CircuitOpen,
     };
-    stamped(&config(), &stamping)
+    Copies::new(&config(), &stamping).within(bytes_max)
 }
 
 fn text(content: &Content) -> &str {
@@ -142,7 +146,46 @@ fn stack_and_context_without_room_are_dropped() {
     let without_stack = copy(&nearly(4_000), &failure, &attempts(3)).expect("room");
     assert_eq!((stamp_of(&without_stack).stack, context_of(&without_stack).history.len()), (None, 3));
     let bare = copy(&nearly(600), &failure, &attempts(3)).expect("room");
-    assert_eq!((stamp_of(&bare).message.as_deref(), context_of(&bare).reason), (Some("m"), None));
+    assert_eq!((stamp_of(&bare).message.as_deref(), context_of(&bare).reason), (Some("m"), Some(Reason::CircuitOpen)));
+}
+
+/// A dead-letter queue may take less than 1 MiB, its `MaximumMessageSize`: the stamp shrinks, and the message does not.
+#[test]
+fn a_stamp_shrinks_to_the_room_and_keeps_what_says_whose_message_it_is() {
+    let case = case(3, &"x".repeat(2_000));
+    let failure = Failure { message: "m".repeat(2_000), ..failure().with_stack("at orders::pay\n".repeat(900)) };
+    let room = |bytes: usize| copy_within(case.received.content.size_bytes() + bytes, &case, &failure, &attempts(16));
+    let (mut said, mut none_from) = (Vec::new(), 0);
+    for bytes in (0..20_000).rev().step_by(37) {
+        let Some(mut copy) = room(bytes) else {
+            none_from = bytes;
+            break;
+        };
+        assert!(copy.size_bytes() <= case.received.content.size_bytes() + bytes, "{bytes}");
+        let (stamp, context) = (stamp_of(&copy), context_of(&copy));
+        assert_eq!(stamp.original_message_id, Some("m-1".into()), "{bytes}");
+        assert_eq!(
+            (stamp.main_queue.as_ref(), stamp.class),
+            (Some(&config().queue), Some(Class::Transient)),
+            "{bytes}"
+        );
+        let has = [
+            ("stack", stamp.stack.is_some()),
+            ("history", !context.history.is_empty()),
+            ("message", stamp.message.is_some()),
+            ("reason", context.reason.is_some()),
+            ("type", stamp.error_type.is_some()),
+        ];
+        let has: Vec<&str> = has.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect();
+        if said.last() != Some(&has) {
+            said.push(has);
+        }
+        copy.attributes.remove(FAILURE_ATTRIBUTE);
+        assert_eq!(copy, case.received.content, "{bytes}");
+    }
+    assert_eq!(said.first().map(Vec::len), Some(5), "{said:?}");
+    assert_eq!(said.last(), Some(&vec![]), "{said:?}");
+    assert!((60..200).contains(&none_from), "{none_from} bytes are too few for queue, id and class");
 }
 
 #[test]
