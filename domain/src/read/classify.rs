@@ -30,7 +30,7 @@ pub use attempts::{after_replays, as_reported};
 use grams::{Grams, Slots};
 use tables::wording::{self, Wording};
 use tables::{Meaning, abroad, catalogue, kafka};
-pub use weights::words as weighed_words;
+pub use weights::hashes as weighed_hashes;
 
 /// The part of a message that is searched for wordings, bytes.
 const WORDING_BYTES_MAX: usize = 4 * 1024;
@@ -127,7 +127,8 @@ fn word(class: Class) -> &'static str {
 }
 
 /// Walks the chain from the root outwards: the first link that is transient or permanent decides. A link of which only
-/// the form of its sentence is known decides where no other does, and weighed words only if nothing at all is known.
+/// the form of its sentence is known decides where no other does, and weighed words only if nothing at all is known. A
+/// weak answer that the words of its link speak against is a guess.
 fn by_tables(case: Case<'_>) -> Option<Classification> {
     let chain = chain(case);
     let last = chain.len().checked_sub(1)?;
@@ -138,8 +139,11 @@ fn by_tables(case: Case<'_>) -> Option<Classification> {
         let found = Classification { reason, ..found };
         match found.class {
             Class::Unknown => undecided.get_or_insert(found),
-            _ if found.confidence <= Confidence::from_pct(grammar::GRAMMAR_PCT) => guessed.get_or_insert(found),
-            _ => return Some(found),
+            _ => {
+                let is_form = found.confidence <= Confidence::from_pct(grammar::GRAMMAR_PCT);
+                let found = weights::doubted(found, &link.error_type, &link.message);
+                if is_form { guessed.get_or_insert(found) } else { return Some(found) }
+            }
         };
     }
     let weighed = || chain.iter().rev().find_map(|link| weights::find(&link.error_type, &link.message));

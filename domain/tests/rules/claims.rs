@@ -15,10 +15,10 @@ const THROTTLED: (&str, &str) =
 const MALFORMED: (&str, &str) = ("SyntaxError", "Unexpected token < in JSON at position 0");
 const DISPUTED: (&str, &str) = ("io.grpc.StatusRuntimeException", "INTERNAL: oops");
 /// A class follows from a word of the type only.
-const SUGGESTED: (&str, &str) = ("orders::answer_is_lost", "not fixed yet");
+const SUGGESTED: (&str, &str) = ("orders::answer_is_lost", "later");
 const STRANGE: (&str, &str) = ("", "the parrot is resting");
 /// A class is guessed from single words.
-const GUESSED: (&str, &str) = ("WarehouseError", "breaker of the warehouse socket");
+const GUESSED: (&str, &str) = ("WarehouseError", "exceeded max retries to acquire the breaker");
 const NOTHING: (&str, &str) = ("", "");
 
 fn some(text: &str) -> Option<String> {

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The files of errors with their class, whose titles are checked too.
-pub const CLASSES: [&str; 21] = [
+pub const CLASSES: [&str; 23] = [
     "classes.txt",
     "fresh_classes.txt",
     "second_classes.txt",
@@ -34,6 +34,8 @@ pub const CLASSES: [&str; 21] = [
     "fifteenth_classes.txt",
     "sixteenth_classes.txt",
     "held_sixteenth_classes.txt",
+    "seventeenth_classes.txt",
+    "held_seventeenth_classes.txt",
     "parts_classes.txt",
     "unfinished_classes.txt",
     "held_out_classes.txt",
@@ -239,6 +241,8 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("classes", classes("fifteenth_classes.txt")),
         ("classes", classes("sixteenth_classes.txt")),
         ("classes", classes("held_sixteenth_classes.txt")),
+        ("classes", classes("seventeenth_classes.txt")),
+        ("classes", classes("held_seventeenth_classes.txt")),
         ("pairs", pairs("grouping_pairs.txt")),
         ("pairs", pairs("mechanisms_pairs.txt")),
         ("pairs", pairs("grouping_held_out_pairs.txt")),

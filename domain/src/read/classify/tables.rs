@@ -8,7 +8,6 @@ mod exceptions;
 pub mod kafka;
 pub mod sql;
 pub mod status;
-pub mod weights;
 pub mod wording;
 
 use crate::read::sorted::Sought;

@@ -1,27 +1,41 @@
-//! Words that were weighed: the last evidence, asked only where no table, code, type or form of a sentence says anything.
+//! Words that are weighed: what labelled errors with the same words were.
 //!
-//! The weight of a word is how much more often it occurs in transient than in permanent errors, counted in the labelled
-//! errors of the reader's exam ([`tables::weights`]). The weights of all words are added, and the sum must be clear. A
-//! permanent failure that is called transient loops, so "transient" needs more. The result is a guess
-//! ([`Classification::firm_class`]): people see it with the words that decided, and nothing else depends on it.
+//! The words of a message, its pairs of neighbouring words and the words of its type's name have a weight each, learned
+//! from the labelled errors of the reader's exam (`rules::weights`). The weights that an error has are added: a sum above
+//! zero suggests "transient". The sum decides nothing by itself:
+//!
+//! - Where nothing else is known, a clear sum is a guess ([`find`]).
+//! - Where only a word or the form of a sentence is known, a sum the other way makes it a guess ([`doubted`]).
+//!
+//! People see a guess with the words that suggest it, and nothing else depends on it ([`Classification::firm_class`]). A
+//! permanent failure that is called transient loops, so "transient" needs more.
 
-use super::tables::weights::WEIGHTS;
-use super::{conditions, finding, names, parts, spaced};
-use crate::read::sorted::Sought;
-use crate::reading::{Category, Class, Classification, GUESS_PCT_MAX};
+use super::{conditions, finding, names, spaced};
+use crate::reading::{Category, Class, Classification, Confidence, GUESS_PCT_MAX};
 use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::ControlFlow;
 
-/// The least sum that suggests "transient", in the unit of the weights.
-const TRANSIENT_MIN: i32 = 30;
-/// The greatest sum that suggests "permanent".
-const PERMANENT_MAX: i32 = -5;
+/// The weights: four bytes of a word's hash, one byte of its weight, in the order of the hashes.
+static WEIGHTS: &[u8] = include_bytes!("tables/weights.bin");
+/// The size of an entry of [`WEIGHTS`].
+const ENTRY_BYTES: usize = 5;
+/// The least sum that suggests "transient" where nothing else is known.
+const TRANSIENT_MIN: i32 = 32;
+/// The greatest sum that suggests "permanent" where nothing else is known.
+const PERMANENT_MAX: i32 = -8;
+/// "Transient" is doubted below this sum.
+const TRANSIENT_DOUBTED: i32 = 0;
+/// "Permanent" is doubted above this sum.
+const PERMANENT_DOUBTED: i32 = 24;
+/// What is surer than this, percent, is not doubted: codes, types and whole sentences.
+const DOUBTED_PCT_MAX: u8 = 65;
 /// The part of a message that is weighed, bytes.
 const MESSAGE_BYTES_MAX: usize = 400;
 /// The words of a message that are weighed.
-const MESSAGE_WORDS_MAX: usize = 30;
+const MESSAGE_WORDS_MAX: usize = 40;
 /// The words that a reason names.
 const NAMED_MAX: usize = 3;
 /// Words that only hold a sentence together.
@@ -32,61 +46,126 @@ const OF_GRAMMAR: &[&str] = &[
 /// Words in the names of types that say nothing but that it is an error, or what a language calls every error.
 const OF_EVERY_TYPE: &[&str] = &["error", "errors", "exception", "runtime", "string", "wrap"];
 
-/// Returns the words of a failure that are weighed: those of its message and of its type's last name, in lower case,
-/// sorted, each once. Words with digits are data, and words of grammar say nothing.
-pub fn words(error_type: &str, message: &str) -> Vec<String> {
-    let is_word =
-        |word: &&str| word.len() > 1 && !word.contains(|c: char| c.is_numeric()) && !OF_GRAMMAR.contains(word);
+/// Gives each word, pair of words and word of the type's name of a failure to `see`, with its hash. Words with digits
+/// are data. A word may come several times.
+fn each(error_type: &str, message: &str, mut see: impl FnMut(u32, &[&str])) {
+    let is_word = |word: &str| word.len() > 1 && !word.contains(|c: char| c.is_numeric());
+    see(hash(&[]), &[]);
     let said = spaced(text::head(message, MESSAGE_BYTES_MAX));
+    let mut before = None;
+    for word in conditions::words(&said).into_iter().take(MESSAGE_WORDS_MAX) {
+        let word = Some(word).filter(|word| is_word(word));
+        if let Some(word) = word.filter(|word| !OF_GRAMMAR.contains(word)) {
+            see(hash(&[word]), &[word]);
+        }
+        if let (Some(before), Some(word)) = (before, word) {
+            see(hash(&[before, word]), &[before, word]);
+        }
+        before = word;
+    }
     let named = spaced(names::last(error_type));
-    let of_type = conditions::words(&named).into_iter().filter(|word| !OF_EVERY_TYPE.contains(word));
-    let words = conditions::words(&said).into_iter().take(MESSAGE_WORDS_MAX).chain(of_type);
-    let mut words: Vec<String> = words.filter(is_word).map(ToString::to_string).collect();
-    words.sort_unstable();
-    words.dedup();
-    words
+    let of_type = conditions::words(&named).into_iter().filter(|word| is_word(word) && !OF_EVERY_TYPE.contains(word));
+    of_type.for_each(|word| see(hash(&["", "", word]), &[word]));
+}
+
+/// Returns the hashes of what is weighed in a failure, sorted, each once. The hash of nothing is always among them: its
+/// weight is what all errors have in common.
+pub fn hashes(error_type: &str, message: &str) -> Vec<u32> {
+    let mut hashes = Vec::new();
+    each(error_type, message, |hash, _| hashes.push(hash));
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
+}
+
+/// FNV-1a of words, each with a blank after it.
+fn hash(words: &[&str]) -> u32 {
+    let bytes = words.iter().flat_map(|word| word.bytes().chain([b' ']));
+    bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Returns the weight of a hash; what was never learned has none.
+fn weight(hash: u32) -> i32 {
+    let (entries, _) = WEIGHTS.as_chunks::<ENTRY_BYTES>();
+    let at = entries.binary_search_by_key(&hash, |&[a, b, c, d, _]| u32::from_be_bytes([a, b, c, d]));
+    at.map_or(0, |at| i32::from(i8::from_be_bytes([entries[at][4]])))
+}
+
+/// Returns the sum of the weights of a failure.
+fn sum(error_type: &str, message: &str) -> i32 {
+    hashes(error_type, message).into_iter().map(weight).sum()
 }
 
 /// Returns what the words of a failure suggest, if they do so clearly.
 pub fn find(error_type: &str, message: &str) -> Option<Classification> {
-    let rest = parts::without_unsaid(text::head(message, MESSAGE_BYTES_MAX));
-    let words = words(error_type, rest.as_deref().unwrap_or(message));
-    let mut weighed: Vec<(&str, i32)> = words.iter().filter_map(|word| Some((word.as_str(), weight(word)?))).collect();
-    let sum: i32 = weighed.iter().map(|(_, weight)| weight).sum();
-    let (class, towards) = match sum {
-        TRANSIENT_MIN.. => (Class::Transient, 1),
-        ..=PERMANENT_MAX => (Class::Permanent, -1),
+    let class = match sum(error_type, message) {
+        TRANSIENT_MIN.. => Class::Transient,
+        ..=PERMANENT_MAX => Class::Permanent,
         _ => return None,
     };
-    weighed.retain(|(_, weight)| weight * towards > 0);
-    weighed.sort_by_key(|(_, weight)| -weight * towards);
-    weighed.truncate(NAMED_MAX);
-    let (noun, verb) = if weighed.len() == 1 { ("word", "suggests") } else { ("words", "suggest") };
-    let reason = format!("the {noun} {} {verb} {}", listed(&weighed), super::word(class));
+    let reason = reason(error_type, message, class)?;
     Some(finding(class, Category::Unknown, GUESS_PCT_MAX, reason))
 }
 
-/// Returns the weight of a word, in tenths of the natural logarithm of the ratio.
-fn weight(word: &str) -> Option<i32> {
-    let sought = Sought::new(word);
-    let at = WEIGHTS.binary_search_by(|(row, _)| sought.order_of(row)).ok()?;
-    Some(i32::from(WEIGHTS[at].1))
+/// Makes a class a guess if only a word or the form of a sentence speaks for it, and the words against it.
+pub fn doubted(found: Classification, error_type: &str, message: &str) -> Classification {
+    let other = match found.class {
+        Class::Transient => Class::Permanent,
+        Class::Permanent => Class::Transient,
+        Class::Unknown => return found,
+    };
+    if !(GUESS_PCT_MAX + 1..=DOUBTED_PCT_MAX).contains(&found.confidence.as_pct()) {
+        return found;
+    }
+    let sum = sum(error_type, message);
+    let is_doubted = if other == Class::Permanent { sum < TRANSIENT_DOUBTED } else { sum > PERMANENT_DOUBTED };
+    match reason(error_type, message, other).filter(|_| is_doubted) {
+        Some(against) => Classification {
+            confidence: Confidence::from_pct(GUESS_PCT_MAX),
+            reason: format!("{}; but {against}", found.reason),
+            ..found
+        },
+        None => found,
+    }
+}
+
+/// Says which words suggest a class, the weightiest first. `None` if there is no such word.
+fn reason(error_type: &str, message: &str, class: Class) -> Option<String> {
+    let towards = if class == Class::Transient { 1 } else { -1 };
+    let mut weighed: Vec<(i32, String)> = Vec::new();
+    each(error_type, message, |hash, words| {
+        let weight = weight(hash) * towards;
+        if weight > 0 && !words.is_empty() {
+            weighed.push((weight, words.join(" ")));
+        }
+    });
+    weighed.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let mut named: Vec<&str> = Vec::new();
+    // A word that is part of a pair that is named already says nothing more.
+    let _ = weighed.iter().try_for_each(|(_, words)| {
+        if !named.iter().any(|named| named.contains(words.as_str()) || words.contains(named)) {
+            named.push(words);
+        }
+        if named.len() == NAMED_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let verb = if let [word] = named[..]
+        && !word.contains(' ')
+    {
+        ("word", "suggests")
+    } else {
+        ("words", "suggest")
+    };
+    (!named.is_empty()).then(|| format!("the {} {} {} {}", verb.0, listed(&named), verb.1, super::word(class)))
 }
 
 /// Lists words in quotation marks: `"must"`, `"must" and "schema"`, `"a", "b" and "c"`.
-fn listed(words: &[(&str, i32)]) -> String {
-    let mut list = String::new();
-    for (at, (word, _)) in words.iter().enumerate() {
-        let before = if at == 0 {
-            ""
-        } else if at + 1 == words.len() {
-            " and "
-        } else {
-            ", "
-        };
-        list.push_str(&format!("{before}\"{word}\""));
+fn listed(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.to_string(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
     }
-    list
 }
 
 #[cfg(test)]
@@ -94,28 +173,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_those_of_message_and_type_without_data() {
-        let found = words("shop.CacheColdError", "price cache is cold, order-7 of a1b2 waits for sku_list");
-        assert_eq!(found, ["cache", "cold", "list", "order", "price", "sku", "waits"]);
+    fn words_pairs_and_the_words_of_the_type_are_weighed_without_data() {
+        let mut found = Vec::new();
+        each("shop.CacheColdError", "the cache is cold, order-7 of a1b2 waits", |_, words| found.push(words.join(" ")));
+        let words = ["", "cache", "the cache", "cache is", "cold", "is cold", "order", "cold order", "waits"];
+        assert_eq!(found[..words.len()], words);
+        assert_eq!(found[words.len()..], ["cache", "cold"]);
     }
 
     #[test]
     fn only_a_clear_sum_is_a_guess_and_no_class_is_firm() {
-        assert_eq!(find("", ""), None);
-        assert_eq!(find("", "the parrot is resting"), None);
+        assert_eq!(find("", "zzz qqq"), None);
         for (error_type, message, class) in [
-            ("Error", "connection server timeout", Class::Transient),
+            ("Error", "connection to server timed out waiting for response", Class::Transient),
             ("Error", "invalid schema argument", Class::Permanent),
         ] {
             let found = find(error_type, message).expect(message);
             assert_eq!((found.class, found.firm_class()), (class, Class::Unknown), "{}", found.reason);
-            assert!(found.reason.starts_with("the words \""), "{}", found.reason);
+            assert!(found.reason.starts_with("the word"), "{}", found.reason);
+        }
+    }
+
+    #[test]
+    fn words_make_a_weak_answer_a_guess_and_leave_a_strong_one() {
+        let message = "invalid schema argument";
+        for (class, pct, kept) in [
+            (Class::Transient, 65, 25),
+            (Class::Transient, 85, 85),
+            (Class::Permanent, 65, 65),
+            (Class::Unknown, 50, 50),
+        ] {
+            let found = doubted(finding(class, Category::Unknown, pct, "a rule"), "Error", message);
+            assert_eq!((found.class, found.confidence.as_pct()), (class, kept), "{}", found.reason);
+            assert_eq!(found.reason.starts_with("a rule; but the word"), kept != pct, "{}", found.reason);
         }
     }
 
     #[test]
     fn the_table_is_sorted_and_small() {
-        assert!(WEIGHTS.windows(2).all(|two| two[0].0 < two[1].0));
-        assert!((100..=600).contains(&WEIGHTS.len()), "{}", WEIGHTS.len());
+        let (entries, rest) = WEIGHTS.as_chunks::<ENTRY_BYTES>();
+        assert!(rest.is_empty() && entries.windows(2).all(|two| two[0][..4] < two[1][..4]));
+        assert!((1_000..=60_000).contains(&WEIGHTS.len()), "{} bytes", WEIGHTS.len());
     }
 }
