@@ -3,6 +3,7 @@
 use dlo_tests::deployed::variable;
 use domain::id::QueueArn;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -94,6 +95,13 @@ impl Cloud {
             .and_then(|output| output["OutputValue"].as_str())
             .unwrap_or_else(|| panic!("no {key}: {outputs}"))
             .to_owned()
+    }
+
+    /// What the rollback of a stack left, by its name in the template: `docs/operations.md` asks the same.
+    pub fn left_by_rollback(&self, stack: &str) -> BTreeMap<String, String> {
+        let query = "StackEvents[?ResourceStatus=='DELETE_SKIPPED'].[LogicalResourceId,PhysicalResourceId]";
+        let asked = self.ask(&["cloudformation", "describe-stack-events", "--stack-name", stack, "--query", query]);
+        serde_json::from_value::<Vec<(String, String)>>(asked).expect("pairs of names").into_iter().collect()
     }
 
     /// Deletes a stack, and waits until it is gone.

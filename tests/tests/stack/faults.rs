@@ -8,6 +8,7 @@ mod fixture;
 mod intake;
 mod proxy;
 mod replay;
+mod rights;
 
 use fixture::{Fixture, Stack};
 use libtest_mimic::{Arguments, Conclusion, Trial};
@@ -69,4 +70,5 @@ cases! {
     "intake-unrecorded" intake::answers_of_commits_are_lost,
     "intake-unmeasured" intake::metrics_fail,
     "intake-refused" intake::store_refuses_one_letter,
+    "rights-used" rights::rare_calls_are_made,
 }

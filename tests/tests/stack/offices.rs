@@ -35,7 +35,7 @@ pub fn trial(runtime: &'static Runtime) -> Trial {
 async fn two_offices_stand_side_by_side() {
     let offices = Offices::begin().await;
     let first_before = offices.first().await;
-    offices.fails_and_leaves_nothing();
+    offices.a_first_deployment_that_fails_loses_no_letter().await;
     offices.deploy(&[]);
     offices.attach();
     offices.letters_arrive_in_the_second_only().await;
@@ -106,16 +106,32 @@ impl Offices {
         self.cloud.deploy(&self.name, &template, &[self.parameters(), more.to_vec()].concat()).expect("it deploys");
     }
 
-    /// A first deployment that fails removes what it has created, the empty table too.
-    fn fails_and_leaves_nothing(&self) {
-        let before = (self.cloud.tables(), self.cloud.buckets(), self.cloud.mappings());
+    /// A first deployment that fails keeps its table and its bucket, because its intake may have taken letters into them.
+    /// The next deployment continues with them.
+    async fn a_first_deployment_that_fails_loses_no_letter(&self) {
+        let before = self.cloud.mappings();
+        self.letter(&self.own, 0).await;
         let template = self.cloud.broken(&variable("DLO_STACK_TEMPLATE"));
         let name = format!("broken-{}", processes::run());
         let failed = self.cloud.deploy(&name, &template.to_string_lossy(), &self.parameters());
         std::fs::remove_file(&template).expect("the broken template");
         assert!(failed.is_err(), "a stack with a broken resource deploys");
         assert_eq!(self.cloud.status(&name), "ROLLBACK_COMPLETE");
-        assert_eq!((self.cloud.tables(), self.cloud.buckets(), self.cloud.mappings()), before, "nothing is left");
+        assert_eq!(self.cloud.mappings(), before, "no mapping is left");
+        let left = self.cloud.left_by_rollback(&name);
+        let (table, bucket) = (&left["Table"], &left["Contents"]);
+        self.cloud.delete(&name);
+        assert!(self.cloud.tables().contains(table) && self.cloud.buckets().contains(bucket), "{left:?}");
+        // A name of its own, because the second office is deployed for the first time later.
+        let existing = [format!("ExistingTable={table}"), format!("ExistingBucket={bucket}")];
+        let parameters = [self.parameters(), existing.to_vec()].concat();
+        self.cloud.deploy(&name, &variable("DLO_STACK_TEMPLATE"), &parameters).expect("it deploys");
+        let expected = vec![(self.own.main.name().to_owned(), 1)];
+        until("the letter of the failed deployment", async || {
+            let open = self.open_in(&name).await;
+            (open == expected).then_some(())
+        })
+        .await;
         self.cloud.delete(&name);
     }
 
@@ -155,9 +171,14 @@ impl Offices {
         assert!(sent.iter().all(Result::is_ok), "{sent:?}");
     }
 
-    /// The open letters of each main queue, as the second office's API says it.
+    /// The open letters of each main queue in the second office.
     async fn second(&self) -> Vec<(String, i64)> {
-        let host = self.cloud.output(&self.name, "Dashboard");
+        self.open_in(&self.name).await
+    }
+
+    /// The open letters of each main queue, as an office's API says it.
+    async fn open_in(&self, office: &str) -> Vec<(String, i64)> {
+        let host = self.cloud.output(office, "Dashboard");
         let host = host.trim_start_matches("https://").trim_end_matches('/');
         let all: GroupsAnswer = self.stack.at(host).get(&self.anna, "/groups").await;
         let mut open: Vec<_> = all.groups.into_iter().map(|group| (group.queue, group.open.letters)).collect();

@@ -26,7 +26,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::time::SystemTime;
 use tokio::runtime::Runtime;
-use wire::{GroupRow, GroupsAnswer, PlanView, ReplayView};
+use wire::{GroupRow, GroupsAnswer, PlanAnswer, ReplayAnswer};
 
 const MAIN: &str = "arn:aws:sqs:us-east-1:000000000000:orders";
 /// Orders that die by SQS's redrive because the consumer does not start.
@@ -79,7 +79,7 @@ impl Story {
     }
 
     /// Declares a fix and makes a plan.
-    async fn plan(&self, group: &GroupId, version: &str) -> PlanView {
+    async fn plan(&self, group: &GroupId, version: &str) -> PlanAnswer {
         self.declare(group, version).await;
         let plan = self.stack.done(&self.otto, &format!("/groups/{group}/plan"), json!({})).await;
         serde_json::from_value(plan).expect("a plan")
@@ -100,7 +100,7 @@ impl Story {
         .await;
     }
 
-    async fn approve(&self, group: &GroupId, plan: &PlanView) -> ReplayId {
+    async fn approve(&self, group: &GroupId, plan: &PlanAnswer) -> ReplayId {
         let request = json!({ "plan_hash": plan.hash, "reason": "tested", "waivers": [] });
         let path = format!("/groups/{group}/approve");
         let (status, answer) = self.stack.post(&self.otto, &path, request.clone()).await;
@@ -109,7 +109,7 @@ impl Story {
         plan.plan.id.clone()
     }
 
-    async fn replay(&self, id: &ReplayId) -> ReplayView {
+    async fn replay(&self, id: &ReplayId) -> ReplayAnswer {
         self.stack.get(&self.otto, &format!("/replays/{id}")).await
     }
 
@@ -259,7 +259,7 @@ async fn finishes_with_the_right_fix(story: &Story, group: &GroupRow, id: &Repla
     assert_eq!((total.delivered + total.returned, total.sent_twice), (all, 0), "{total:?}");
 
     let plan = story.stack.done(&story.otto, &format!("/groups/{}/plan", group.id), json!({})).await;
-    let plan: PlanView = serde_json::from_value(plan).expect("a plan");
+    let plan: PlanAnswer = serde_json::from_value(plan).expect("a plan");
     assert_eq!(plan.plan.letters.letters, total.returned.cast_signed(), "the returned letters");
     let id = story.approve(&group.id, &plan).await;
     let finished = story.finished(&id).await;

@@ -22,7 +22,7 @@ use queue::{Outgoing, Queue};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use tokio::runtime::Runtime;
-use wire::{GroupDetail, GroupsAnswer, PlanView, ReplayView};
+use wire::{GroupAnswer, GroupsAnswer, PlanAnswer, ReplayAnswer};
 
 /// Payments without a price. One batch, so that all fail before the first one is a dead letter.
 const PAYMENTS: u64 = 3;
@@ -118,7 +118,7 @@ impl Way {
         .await;
         let [row] = row.as_slice() else { panic!("one group: {row:?}") };
         assert_eq!((row.open.letters, row.queue.as_str()), (PAYMENTS.cast_signed(), self.main.name()));
-        let group: GroupDetail = self.office.get(&self.otto, &format!("/groups/{}", row.id)).await;
+        let group: GroupAnswer = self.office.get(&self.otto, &format!("/groups/{}", row.id)).await;
         assert_eq!(group.failure.error_type.as_deref(), Some("KeyError"), "{group:?}");
         assert_eq!(group.failure.message.as_deref(), Some("'price'"));
         let stack = group.failure.stack.unwrap_or_default();
@@ -142,7 +142,7 @@ impl Way {
         let fix = json!({ "kind": "deploy", "reference": "v2" });
         self.office.done(&self.otto, &format!("/groups/{group}/fix"), fix).await;
         let plan = self.office.done(&self.otto, &format!("/groups/{group}/plan"), json!({})).await;
-        let plan: PlanView = serde_json::from_value(plan).expect("a plan");
+        let plan: PlanAnswer = serde_json::from_value(plan).expect("a plan");
         let request = json!({ "plan_hash": plan.hash, "reason": "tested", "waivers": [] });
         until("the gate opens", async || {
             let path = format!("/groups/{group}/approve");
@@ -157,7 +157,7 @@ impl Way {
     /// Each letter is delivered because the witness confirmed it, not because it did not return.
     async fn is_confirmed(&self, replay: &ReplayId) {
         let total = until("the replay finishes", async || {
-            let view: ReplayView = self.office.get(&self.otto, &format!("/replays/{replay}")).await;
+            let view: ReplayAnswer = self.office.get(&self.otto, &format!("/replays/{replay}")).await;
             assert!(!view.replay.is_paused(), "{:?}", view.replay.state);
             view.replay.is_finished().then_some(view.total)
         })

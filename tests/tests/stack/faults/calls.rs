@@ -121,6 +121,11 @@ fn rights(call: &Call) -> Vec<(String, &'static str)> {
         }
         "sns" => vec![(format!("sns:{}", form(&call.body, "Action")), "topic")],
         "events" => vec![(format!("events:{operation}"), "bus")],
+        "lambda" => vec![match operation {
+            "event-source-mappings" => ("lambda:ListEventSourceMappings".into(), "any"),
+            "configuration" => ("lambda:GetFunctionConfiguration".into(), "consumer"),
+            other => (format!("lambda:{other}"), "unknown"),
+        }],
         "ssm" => vec![(format!("ssm:{operation}"), "sign-in")],
         other => vec![(format!("{other}:{operation}"), "unknown")],
     }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
-use wire::{EntriesPage, GroupRow, GroupsAnswer, LettersPage, PlanView, ReplayView};
+use wire::{EntriesAnswer, GroupRow, GroupsAnswer, LettersAnswer, PlanAnswer, ReplayAnswer};
 
 /// The visibility timeout of a case's queues: longer than two busy cores need from a receive to its delete.
 const VISIBILITY_S: u32 = 4;
@@ -31,7 +31,7 @@ const FUNCTIONS: [&str; 2] = ["Intake", "Replay"];
 /// The functions whose calls are only recorded, through a proxy of their own: no fault is meant for them.
 const RECORDED: [&str; 2] = ["Sweep", "Api"];
 /// The services that are called through a proxy, as the SDK's settings name them.
-const SERVICES: [&str; 7] = ["DYNAMODB", "SQS", "CLOUDWATCH", "S3", "SNS", "EVENTBRIDGE", "SSM"];
+const SERVICES: [&str; 8] = ["DYNAMODB", "SQS", "CLOUDWATCH", "S3", "SNS", "EVENTBRIDGE", "SSM", "LAMBDA"];
 
 /// The deployed office with the proxy in place, which all cases share.
 pub struct Stack {
@@ -39,8 +39,8 @@ pub struct Stack {
     pub queue: Arc<SqsQueue>,
     pub proxy: Proxy,
     recorder: Proxy,
-    otto: String,
-    anna: String,
+    pub otto: String,
+    pub anna: String,
     /// The names of the changed functions, and their variables before the change.
     before: Vec<(String, Value)>,
 }
@@ -278,7 +278,7 @@ impl Fixture {
         let (deployed, otto) = (&self.stack.deployed, &self.stack.otto);
         self.operator(&format!("/groups/{group}/fix"), json!({ "kind": "deploy", "reference": "v2" })).await;
         let plan = deployed.done(otto, &format!("/groups/{group}/plan"), json!({ "options": options })).await;
-        let plan: PlanView = serde_json::from_value(plan).expect("a plan");
+        let plan: PlanAnswer = serde_json::from_value(plan).expect("a plan");
         let armed = arm(&plan.plan.id);
         self.approver(&format!("/groups/{group}/approve"), json!({ "plan_hash": plan.hash })).await;
         (plan.plan.id, armed)
@@ -307,7 +307,7 @@ impl Fixture {
         self.operator(&format!("/replays/{replay}/abort"), json!({ "reason": "tested" })).await;
     }
 
-    pub async fn view(&self, replay: &ReplayId) -> ReplayView {
+    pub async fn view(&self, replay: &ReplayId) -> ReplayAnswer {
         self.stack.deployed.get(&self.stack.otto, &format!("/replays/{replay}")).await
     }
 
@@ -371,13 +371,13 @@ impl Fixture {
         let counted = (group.open.letters, group.delivered);
         assert_eq!(counted, (open.cast_signed(), delivered.cast_signed()), "{}: open, delivered", self.name);
         let (deployed, otto) = (&self.stack.deployed, &self.stack.otto);
-        let page: LettersPage = deployed.get(otto, &format!("/groups/{}/letters?limit=200", group.id)).await;
+        let page: LettersAnswer = deployed.get(otto, &format!("/groups/{}/letters?limit=200", group.id)).await;
         let done =
             page.letters.iter().filter(|letter| letter.state.kind() == LetterStateKind::Delivered).count() as u64;
         assert_eq!((page.letters.len() as u64 - done, done), (open, delivered), "{}: letters", self.name);
         if let Some(replay) = replay {
             let total = self.view(replay).await.total;
-            let page: EntriesPage = deployed.get(otto, &format!("/replays/{replay}/entries?limit=200")).await;
+            let page: EntriesAnswer = deployed.get(otto, &format!("/replays/{replay}/entries?limit=200")).await;
             for kind in OutcomeKind::ALL {
                 let entries = page.entries.iter().filter(|row| row.entry.outcome.kind() == kind).count() as u64;
                 assert_eq!(entries, total.get(kind), "{}: {kind:?}", self.name);
