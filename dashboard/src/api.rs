@@ -23,11 +23,11 @@ use domain::transform::{DryRun, Transform};
 use http::{delete, file, get, path, post};
 use transport::exchange;
 use wire::{
-    ApproveRequest, AuditPage, DeclareFixRequest, DiscardPreview, DiscardPreviewRequest, DiscardRequest, DryRunRequest,
-    EntriesPage, GroupDetail, GroupsAnswer, IssuerSignInRequest, LetterDetail, LettersPage, LookInLogsRequest, Me,
-    NoteRequest, OwnerRequest, PlanRequest, PlanView, PreviewTransformRequest, ReasonRequest, ReleaseRequest,
-    ReplayView, ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session, SignInRequest, TransformPreview,
-    TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
+    ApproveRequest, AuditAnswer, DeclareFixRequest, DiscardPreviewAnswer, DiscardPreviewRequest, DiscardRequest,
+    DryRunRequest, EntriesAnswer, GroupAnswer, GroupsAnswer, IssuerSignInRequest, LetterAnswer, LettersAnswer,
+    LookInLogsRequest, MeAnswer, NoteRequest, OwnerRequest, PlanAnswer, PlanRequest, PreviewTransformRequest,
+    ReasonRequest, ReleaseRequest, ReplayAnswer, ReplaysAnswer, ResumeRequest, SaveTransformRequest, SessionAnswer,
+    SignInRequest, TransformPreviewAnswer, TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
 };
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
@@ -39,12 +39,12 @@ pub async fn issuer() -> Done<Option<String>> {
 }
 
 /// Exchanges a one-time code for a session.
-pub async fn sign_in(code: String) -> Done<Session> {
+pub async fn sign_in(code: String) -> Done<SessionAnswer> {
     exchange("/session", &SignInRequest { code }).await
 }
 
 /// Exchanges an issuer's code for a session.
-pub async fn exchange_code(request: IssuerSignInRequest) -> Done<Session> {
+pub async fn exchange_code(request: IssuerSignInRequest) -> Done<SessionAnswer> {
     exchange("/session/code", &request).await
 }
 
@@ -54,7 +54,7 @@ pub async fn sign_out() -> Done<()> {
 }
 
 /// Returns the signed-in person.
-pub async fn me(seen: Seen) -> Fetched<Me> {
+pub async fn me(seen: Seen) -> Fetched<MeAnswer> {
     get("/me", &seen).await
 }
 
@@ -84,7 +84,7 @@ pub async fn for_me(seen: Seen) -> Fetched<u64> {
 }
 
 /// Returns one group.
-pub async fn group(id: GroupId, seen: Seen) -> Fetched<GroupDetail> {
+pub async fn group(id: GroupId, seen: Seen) -> Fetched<GroupAnswer> {
     get(&path(&["groups", id.as_str()]), &seen).await
 }
 
@@ -95,7 +95,7 @@ pub async fn letters(
     filter: LetterFilter,
     cursor: Option<String>,
     seen: Seen,
-) -> Fetched<LettersPage> {
+) -> Fetched<LettersAnswer> {
     // A page that is asked for is as large as it may be.
     let limit = cursor.is_some().then(|| domain::limits::PAGE_MAX.to_string());
     let query = letters_query(state, filter, [("cursor", cursor), ("limit", limit)]);
@@ -135,12 +135,12 @@ pub async fn facets(id: GroupId) -> Done<Facets> {
 }
 
 /// Returns one letter.
-pub async fn letter(id: LetterId, seen: Seen) -> Fetched<LetterDetail> {
+pub async fn letter(id: LetterId, seen: Seen) -> Fetched<LetterAnswer> {
     get(&path(&["letters", id.as_str()]), &seen).await
 }
 
 /// Returns a page of a group's audit log, newest first; without views of payloads if `views` is false.
-pub async fn audit(id: GroupId, views: bool, cursor: Option<String>, seen: Seen) -> Fetched<AuditPage> {
+pub async fn audit(id: GroupId, views: bool, cursor: Option<String>, seen: Seen) -> Fetched<AuditAnswer> {
     let query = query(&[("views", (!views).then(|| "false".to_string())), ("cursor", cursor)]);
     get(&format!("{}{query}", path(&["groups", id.as_str(), "audit"])), &seen).await
 }
@@ -152,17 +152,17 @@ pub async fn history(path: String, format: &'static str) -> Done<String> {
 }
 
 /// Asks the office to look in the consumer's log. The next sweep does.
-pub async fn look_in_logs(id: GroupId) -> Done<GroupDetail> {
+pub async fn look_in_logs(id: GroupId) -> Done<GroupAnswer> {
     post(&path(&["groups", id.as_str(), "logs"]), &LookInLogsRequest {}).await
 }
 
 /// Declares a fix.
-pub async fn declare_fix(id: GroupId, request: DeclareFixRequest) -> Done<GroupDetail> {
+pub async fn declare_fix(id: GroupId, request: DeclareFixRequest) -> Done<GroupAnswer> {
     post(&path(&["groups", id.as_str(), "fix"]), &request).await
 }
 
 /// Withdraws the fix.
-pub async fn withdraw_fix(id: GroupId, request: ReasonRequest) -> Done<GroupDetail> {
+pub async fn withdraw_fix(id: GroupId, request: ReasonRequest) -> Done<GroupAnswer> {
     post(&path(&["groups", id.as_str(), "fix", "withdraw"]), &request).await
 }
 
@@ -179,7 +179,7 @@ pub async fn save_transform(id: GroupId, request: SaveTransformRequest) -> Done<
 }
 
 /// Runs a program on some waiting letters without saving or sending anything.
-pub async fn preview_transform(id: GroupId, request: PreviewTransformRequest) -> Done<TransformPreview> {
+pub async fn preview_transform(id: GroupId, request: PreviewTransformRequest) -> Done<TransformPreviewAnswer> {
     post(&path(&["groups", id.as_str(), "transform", "preview"]), &request).await
 }
 
@@ -189,52 +189,52 @@ pub async fn dry_run(id: GroupId, request: DryRunRequest) -> Done<DryRun> {
 }
 
 /// Sets who takes care of a group, or nobody if empty.
-pub async fn owner(id: GroupId, request: OwnerRequest) -> Done<GroupDetail> {
+pub async fn owner(id: GroupId, request: OwnerRequest) -> Done<GroupAnswer> {
     post(&path(&["groups", id.as_str(), "owner"]), &request).await
 }
 
 /// Saves or removes the note.
-pub async fn note(id: GroupId, request: NoteRequest) -> Done<GroupDetail> {
+pub async fn note(id: GroupId, request: NoteRequest) -> Done<GroupAnswer> {
     post(&path(&["groups", id.as_str(), "note"]), &request).await
 }
 
 /// Unmerges a fingerprint from the group.
-pub async fn unmerge(id: GroupId, request: UnmergeRequest) -> Done<GroupDetail> {
+pub async fn unmerge(id: GroupId, request: UnmergeRequest) -> Done<GroupAnswer> {
     post(&path(&["groups", id.as_str(), "unmerge"]), &request).await
 }
 
 /// Allows an unmerged fingerprint to be merged again.
-pub async fn allow_merge(id: GroupId, request: ReasonRequest) -> Done<GroupDetail> {
+pub async fn allow_merge(id: GroupId, request: ReasonRequest) -> Done<GroupAnswer> {
     post(&path(&["groups", id.as_str(), "allow-merge"]), &request).await
 }
 
 /// Releases all letters of a group from quarantine.
-pub async fn release(id: GroupId, request: ReleaseRequest) -> Done<GroupDetail> {
+pub async fn release(id: GroupId, request: ReleaseRequest) -> Done<GroupAnswer> {
     post(&path(&["groups", id.as_str(), "release"]), &request).await
 }
 
 /// Returns what a discard would do.
-pub async fn preview_discard(id: GroupId, request: DiscardPreviewRequest) -> Done<DiscardPreview> {
+pub async fn preview_discard(id: GroupId, request: DiscardPreviewRequest) -> Done<DiscardPreviewAnswer> {
     post(&path(&["groups", id.as_str(), "discard", "preview"]), &request).await
 }
 
 /// Discards the letters of a preview.
-pub async fn discard(id: GroupId, request: DiscardRequest) -> Done<GroupDetail> {
+pub async fn discard(id: GroupId, request: DiscardRequest) -> Done<GroupAnswer> {
     post(&path(&["groups", id.as_str(), "discard"]), &request).await
 }
 
 /// Takes discarded letters back.
-pub async fn undo_discard(id: GroupId, request: UndoDiscardRequest) -> Done<GroupDetail> {
+pub async fn undo_discard(id: GroupId, request: UndoDiscardRequest) -> Done<GroupAnswer> {
     post(&path(&["groups", id.as_str(), "discard", "undo"]), &request).await
 }
 
 /// Plans a replay of the waiting letters.
-pub async fn plan(id: GroupId, request: PlanRequest) -> Done<PlanView> {
+pub async fn plan(id: GroupId, request: PlanRequest) -> Done<PlanAnswer> {
     post(&path(&["groups", id.as_str(), "plan"]), &request).await
 }
 
 /// Approves the group's plan and starts its replay.
-pub async fn approve(id: GroupId, request: ApproveRequest) -> Done<ReplayView> {
+pub async fn approve(id: GroupId, request: ApproveRequest) -> Done<ReplayAnswer> {
     post(&path(&["groups", id.as_str(), "approve"]), &request).await
 }
 
@@ -244,7 +244,7 @@ pub async fn replays(cursor: Option<String>, seen: Seen) -> Fetched<ReplaysAnswe
 }
 
 /// Returns one replay.
-pub async fn replay(id: ReplayId, seen: Seen) -> Fetched<ReplayView> {
+pub async fn replay(id: ReplayId, seen: Seen) -> Fetched<ReplayAnswer> {
     get(&path(&["replays", id.as_str()]), &seen).await
 }
 
@@ -255,7 +255,7 @@ pub async fn entries(
     wave: Option<u32>,
     cursor: Option<String>,
     seen: Seen,
-) -> Fetched<EntriesPage> {
+) -> Fetched<EntriesAnswer> {
     let query = query(&[
         ("outcome", outcome.map(|outcome| outcome.as_str().to_string())),
         ("wave", wave.map(|wave| wave.to_string())),
@@ -265,17 +265,17 @@ pub async fn entries(
 }
 
 /// Pauses a replay. Letters in flight are still observed.
-pub async fn pause(id: ReplayId, request: ReasonRequest) -> Done<ReplayView> {
+pub async fn pause(id: ReplayId, request: ReasonRequest) -> Done<ReplayAnswer> {
     post(&path(&["replays", id.as_str(), "pause"]), &request).await
 }
 
 /// Aborts a replay.
-pub async fn abort(id: ReplayId, request: ReasonRequest) -> Done<ReplayView> {
+pub async fn abort(id: ReplayId, request: ReasonRequest) -> Done<ReplayAnswer> {
     post(&path(&["replays", id.as_str(), "abort"]), &request).await
 }
 
 /// Resumes a paused replay.
-pub async fn resume(id: ReplayId, request: ResumeRequest) -> Done<ReplayView> {
+pub async fn resume(id: ReplayId, request: ResumeRequest) -> Done<ReplayAnswer> {
     post(&path(&["replays", id.as_str(), "resume"]), &request).await
 }
 

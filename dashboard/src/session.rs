@@ -9,7 +9,7 @@ use crate::reactive::prelude::*;
 use dashboard_model::{stay, words};
 use domain::role::Permission;
 use domain::time::{Span, Timestamp};
-use wire::{Me, Session};
+use wire::{MeAnswer, SessionAnswer};
 
 const TOKEN: &str = "dlo.token";
 const ME: &str = "dlo.me";
@@ -28,7 +28,7 @@ const PENDING: &str = "dlo.pending";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignedIn {
     /// Signed in as this person.
-    As(Box<Me>),
+    As(Box<MeAnswer>),
     /// Not signed in, or signed out by the person.
     No,
     /// The office ended the session.
@@ -44,7 +44,7 @@ pub struct Tab(RwSignal<SignedIn>);
 impl Tab {
     /// Reads the session and provides it to all components below.
     pub fn provide() -> Self {
-        let me = token().and_then(|_| stored(ME)).and_then(|text| json::read::<Me>(&text).ok());
+        let me = token().and_then(|_| stored(ME)).and_then(|text| json::read::<MeAnswer>(&text).ok());
         // A tab that the browser had put aside may come back after a sign-out.
         let has_left = me.as_ref().is_some_and(|me| browser::has_left(me.name.as_str()));
         let me = me.filter(|_| !has_left);
@@ -62,7 +62,7 @@ impl Tab {
     }
 
     /// Returns the signed-in person. Tracked.
-    pub fn me(self) -> Option<Me> {
+    pub fn me(self) -> Option<MeAnswer> {
         match self.0.get() {
             SignedIn::As(me) => Some(*me),
             SignedIn::No | SignedIn::Ended | SignedIn::Idle(_) => None,
@@ -70,9 +70,9 @@ impl Tab {
     }
 
     /// Returns the signed-in person. Not tracked.
-    pub fn me_untracked(self) -> Option<Me> {
+    pub fn me_untracked(self) -> Option<MeAnswer> {
         self.0.with_untracked(|state| match state {
-            SignedIn::As(me) => Some(Me::clone(me)),
+            SignedIn::As(me) => Some(MeAnswer::clone(me)),
             _ => None,
         })
     }
@@ -86,7 +86,7 @@ impl Tab {
     }
 
     /// Starts a session.
-    pub fn enter(self, session: &Session) {
+    pub fn enter(self, session: &SessionAnswer) {
         let name = session.me.name.as_str();
         draft::forget_unless(name);
         browser::enters(name);
@@ -158,7 +158,7 @@ pub fn refresh_token() -> Option<String> {
 }
 
 /// Stores a session.
-pub fn keep(session: &Session) {
+pub fn keep(session: &SessionAnswer) {
     store(LEFT, None);
     store(TOKEN, Some(&session.token));
     store(ME, serde_json::to_string(&session.me).ok().as_deref());

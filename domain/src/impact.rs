@@ -52,7 +52,7 @@ pub fn loss_at(retained_until: Option<Timestamp>, deadline: Option<Timestamp>) -
     retained_until.into_iter().chain(deadline).min()
 }
 
-/// Returns when a dead-letter queue deletes a message that nobody takes.
+/// Returns when a dead-letter queue deletes a message that nobody receives.
 ///
 /// `enqueued_at` is the message's `SentTimestamp` **in the dead-letter queue**, and `retention` is that queue's. This
 /// is correct for every kind of queue, because only the timestamp differs: on a standard queue a redrive keeps the

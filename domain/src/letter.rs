@@ -171,7 +171,7 @@ pub struct Letter {
     pub diagnosis: Diagnosis,
     /// When its producer first sent it.
     pub sent_at: Timestamp,
-    /// When its own deadline ends, or the retention of a queue from which nobody took it; `None` if nothing loses it.
+    /// When its own deadline ends, or the retention of the queue that it is still in; `None` if it cannot expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_at: Option<Timestamp>,
     /// When its consumer last failed on it.

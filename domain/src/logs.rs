@@ -42,7 +42,7 @@ pub const RANGES_MAX: usize = 5;
 pub const RANGE_MAX: Span = Span::from_mins(15);
 /// The most log lines of one search.
 pub const LINES_MAX: usize = 2_000;
-/// The most bytes of a log line that are read: the longest event that CloudWatch takes. JSON that is cut is no JSON.
+/// The most bytes of a log line that are read: the longest event that CloudWatch takes. Truncated JSON cannot be parsed.
 pub const LINE_READ_BYTES_MAX: usize = 1_024 * 1_024;
 /// The most bytes of a log line that are kept once it is read. A stack trace's first frames and its error are among them.
 pub const LINE_BYTES_MAX: usize = 4 * 1_024;

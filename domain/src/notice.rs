@@ -26,7 +26,7 @@ pub const DECLARATIONS_MAX: usize = 100;
 pub const FAILED_ON_MAX: usize = 100;
 /// The longest name that is kept of a notice, bytes: generous for every real name.
 const NAME_BYTES_MAX: usize = 200;
-/// How long a statement is kept that nobody repeats.
+/// How long a statement is kept if its consumer does not repeat it.
 const KEPT: Span = Span::from_days(30);
 /// How often a statement that says nothing new is written again: every batch of receipts would write it.
 const RENEWED_EVERY: Span = Span::from_mins(10);

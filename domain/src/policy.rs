@@ -3,15 +3,17 @@
 mod alerts;
 mod bounds;
 mod change;
+mod error;
 mod links;
 mod rates;
+mod shape;
 mod sign_in;
 mod strategy;
 mod version;
 
 pub use alerts::AlertPolicy;
-pub use bounds::PolicyError;
 pub use change::{PolicyChange, changes, warnings};
+pub use error::PolicyError;
 pub use links::LinkPolicy;
 pub use rates::{Rate, Rates};
 pub use sign_in::{Revoked, SignInPolicy};

@@ -23,7 +23,7 @@ pub(crate) use classify::after_replays;
 pub(crate) use template::is_file_path;
 pub(crate) use when::parse as moment;
 
-pub use classify::weighed_words;
+pub use classify::weighed_hashes;
 pub use envelope::PayloadLocation;
 pub use fingerprint::{FINGERPRINT_VERSION, Skeleton};
 pub use stamp::{STAMP_VERSION, Stamp};

@@ -118,7 +118,7 @@ pub struct Report {
     pub parts: Option<u16>,
 }
 
-/// Why a text is no report. Contains nothing of the text, which may be a letter that was sent to the wrong queue.
+/// Why a text is not a report. Quotes nothing from it: it may be a letter that was sent to the wrong queue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReport {
     /// It is too large.

@@ -26,7 +26,7 @@ pub async fn take(office: &Office, batch: Batch, receipts: Option<&QueueArn>, en
         let work = take_from(office, &queue, messages, receipts == Some(&queue), ends_at.minus(COMMIT_TIME));
         failed.extend(tokio::time::timeout(time_max, work).await.unwrap_or_else(|_| {
             // Those that are stored already are recognised when they come again.
-            tracing::error!(%queue, messages = ids.len(), "the invocation ends before the store answers; all come again");
+            tracing::error!(%queue, messages = ids.len(), "the invocation ends before the store answers; all messages will be redelivered");
             ids
         }));
     }

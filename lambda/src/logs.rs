@@ -181,7 +181,7 @@ fn words(error: &PageError, source: &str) -> String {
                 "The office may not read the log group {source}. Add its ARN to the stack's parameter ConsumerLogGroupArns."
             ),
             "ThrottlingException" | "LimitExceededException" => {
-                format!("CloudWatch has too many requests now to search {source}.")
+                format!("CloudWatch is throttling requests, so {source} was not searched.")
             }
             _ => format!("CloudWatch refused to search {source}: {kind}."),
         },
@@ -215,7 +215,7 @@ mod tests {
         for (kind, part) in [
             ("ResourceNotFoundException", "does not exist"),
             ("AccessDeniedException", "ConsumerLogGroupArns"),
-            ("ThrottlingException", "too many requests"),
+            ("ThrottlingException", "throttling requests"),
             ("InvalidParameterException", "InvalidParameterException"),
         ] {
             assert!(said(kind).contains(part) && said(kind).contains("/aws/lambda/orders"), "{}", said(kind));

@@ -15,7 +15,7 @@ use domain::policy::{Policy, PolicyError, QueuePolicy};
 use domain::time::Timestamp;
 use office::office::Office;
 use office::policy::Policies;
-use office::port::{Alerts, Logs, NoLogs, SinkError};
+use office::port::{Alerts, Logs, NoLogs, SinkError, Store, StoreError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,9 +27,12 @@ pub enum SettingsError {
     /// A required environment variable is not set.
     #[error("the environment variable {0} is not set; deploy the function with infra/template.yaml, which sets it")]
     Missing(&'static str),
-    /// The policy is not valid.
+    /// The policy is not valid, and the store has none that would apply instead.
     #[error("DLO_POLICY is not a valid policy; check the stack's parameter Policy")]
     Policy(#[source] PolicyError),
+    /// The policy is not valid, and the store does not say whether it has one.
+    #[error("DLO_POLICY is not a valid policy, and the store cannot be asked for its own")]
+    Store(#[source] StoreError),
     /// The client for logs could not be created.
     #[error("the HTTP client for CloudWatch Logs could not be created")]
     Logs(#[source] reqwest::Error),
@@ -59,10 +62,8 @@ fn named(main: Vec<QueueArn>, default_main: Option<String>, watching: &[QueueArn
 /// Builds the office from the stack's settings, with its SDK clients. Call this once per process.
 pub async fn office() -> Result<Office, SettingsError> {
     let config = connect::from_env().await;
-    let mut policy = match optional("DLO_POLICY") {
-        Some(text) => Policy::parse(&text).map_err(SettingsError::Policy)?,
-        None => Policy::default(),
-    };
+    let store = DynamoStore::new(&config, required("DLO_TABLE")?);
+    let mut policy = deployed_policy(optional("DLO_POLICY").as_deref(), &store).await?;
     let list = |name| queues(&optional(name).unwrap_or_default());
     let named = named(list("DLO_MAIN_QUEUES"), optional("DLO_DEFAULT_MAIN_QUEUE"), &list("DLO_WATCHING"));
     policy.queues = policy.queues.and(&named);
@@ -74,7 +75,6 @@ pub async fn office() -> Result<Office, SettingsError> {
     if let Some(bus) = optional("DLO_ALERTS_BUS") {
         alerts.push(Box::new(EventBridgeAlerts::new(&config, bus, optional("DLO_DASHBOARD"))));
     }
-    let store = DynamoStore::new(&config, required("DLO_TABLE")?);
     let mut store = store.keeping_closed(&policy);
     if let Some(bucket) = optional("DLO_BUCKET") {
         store = store.with_bucket(&config, bucket, BUCKET_FROM_BYTES);
@@ -100,6 +100,23 @@ pub async fn office() -> Result<Office, SettingsError> {
         known_groups: Arc::default(),
         transforms: Arc::new(Transforms::with_this_executable()),
     })
+}
+
+/// Returns the deployment's policy, which applies until the store has one. If it is not valid and the store has one, the
+/// deployment's has no effect: its error is logged, and the default takes its place. Otherwise the error is returned,
+/// because the default could let a replay through that the team has forbidden.
+pub async fn deployed_policy(text: Option<&str>, store: &dyn Store) -> Result<Policy, SettingsError> {
+    let Some(text) = text else { return Ok(Policy::default()) };
+    let error = match Policy::parse(text) {
+        Ok(policy) => return Ok(policy),
+        Err(error) => error,
+    };
+    let Some(stored) = store.policy().await.map_err(SettingsError::Store)? else {
+        return Err(SettingsError::Policy(error));
+    };
+    let (version, error) = (stored.version, office::error::chain(&error));
+    tracing::error!(version, error, "the parameter Policy is not a valid policy; the stored policy applies");
+    Ok(Policy::default())
 }
 
 /// Returns the logs of consumers, if the stack names any.

@@ -17,6 +17,14 @@ pub struct Signed {
     config: SdkConfig,
     /// The service's name in endpoints and signatures.
     service: &'static str,
+    /// The address that the environment gives for this service alone, ahead of the one for all services.
+    endpoint: Option<String>,
+}
+
+/// Returns the variable with the endpoint of one service, which the SDK's own clients heed as well.
+fn endpoint_variable(service: &str) -> String {
+    let name = if service == "logs" { "CLOUDWATCH_LOGS".to_owned() } else { service.to_uppercase() };
+    format!("AWS_ENDPOINT_URL_{name}")
 }
 
 /// A call failed.
@@ -41,7 +49,8 @@ impl Signed {
     pub fn new(config: &SdkConfig, service: &'static str, time_max: Duration) -> Result<Self, reqwest::Error> {
         connect::provide_tls();
         let client = Client::builder().timeout(time_max).build()?;
-        Ok(Self { client, config: config.clone(), service })
+        let endpoint = std::env::var(endpoint_variable(service)).ok().filter(|url| !url.is_empty());
+        Ok(Self { client, config: config.clone(), service, endpoint })
     }
 
     /// Sends a request to a path, and returns the response, whatever its status.
@@ -55,7 +64,7 @@ impl Signed {
         let region = self.config.region().ok_or(CallError::Unconfigured)?.as_ref();
         let credentials = self.config.credentials_provider().ok_or(CallError::Unconfigured)?;
         let identity = credentials.provide_credentials().await.map_err(CallError::Credentials)?.into();
-        let url = match self.config.endpoint_url() {
+        let url = match self.endpoint.as_deref().or(self.config.endpoint_url()) {
             Some(endpoint) => format!("{}{path}", endpoint.trim_end_matches('/')),
             None => format!("https://{}.{region}.{}{path}", self.service, dns_suffix(region)),
         };
@@ -67,6 +76,10 @@ impl Signed {
         let unsigned = unsigned.map_err(|error| CallError::Signing(error.into()))?;
         let (signature, _) = sign(unsigned, &params).map_err(|error| CallError::Signing(error.into()))?.into_parts();
         let mut request = self.client.request(method, &url);
+        // As the SDK names its application, for CloudTrail. It is not signed.
+        if let Some(name) = self.config.app_name() {
+            request = request.header("user-agent", format!("app/{name}"));
+        }
         for (name, value) in headers.iter().copied().chain(signature.headers()) {
             request = request.header(name, value);
         }
@@ -77,4 +90,15 @@ impl Signed {
 /// Returns the DNS suffix of a region's service endpoints.
 fn dns_suffix(region: &str) -> &'static str {
     if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_has_the_variable_that_the_sdk_gives_it() {
+        assert_eq!(endpoint_variable("lambda"), "AWS_ENDPOINT_URL_LAMBDA");
+        assert_eq!(endpoint_variable("logs"), "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS");
+    }
 }

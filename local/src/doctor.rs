@@ -19,7 +19,7 @@ pub async fn run(aws: &SdkConfig, url: &str) -> Result<Vec<Checkup>, QueueError>
     let queue = sqs.at(url).await?;
     let sqs = sqs.with_ages(aws, queue.clone());
     let sources = sqs.sources(&queue).await.unwrap_or_else(|error| {
-        tracing::warn!(%queue, error = chain(&error), "whether this is a dead-letter queue is not known; examining it as a main queue");
+        tracing::warn!(%queue, error = chain(&error), "cannot tell whether this is a dead-letter queue; examining it as a main queue");
         Vec::new()
     });
     let mains = if sources.is_empty() { vec![queue] } else { sources };
@@ -33,7 +33,7 @@ pub async fn run(aws: &SdkConfig, url: &str) -> Result<Vec<Checkup>, QueueError>
             dlq,
             returns_failures: false,
             failed_starts: Fact::Unknown(
-                "Whether its consumer can start is not known: only an office receives reports.".into(),
+                "Cannot tell whether its consumer can start: only an office receives reports.".into(),
             ),
             letters: Fact::Unknown("Letters were not read. `dlo open` shows why they failed.".into()),
         }));

@@ -21,7 +21,7 @@ use reqwest::Method;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use wire::{DiscardPreview, GroupDetail, GroupsAnswer, LetterDetail, LettersPage};
+use wire::{DiscardPreviewAnswer, GroupAnswer, GroupsAnswer, LetterAnswer, LettersAnswer};
 
 /// Letters per page of a list: the API's maximum.
 const PAGE: usize = 200;
@@ -35,14 +35,14 @@ pub enum EvacuateError {
     #[error(transparent)]
     Office(#[from] RemoteError),
     /// A queue does not answer.
-    #[error("{0}. Run the command again: it goes on where it ended")]
+    #[error("{0}. Run the command again to continue")]
     Queue(#[from] QueueError),
     /// Replays are not finished. The number is of groups.
     #[error("{0} of the groups have a replay that is not finished. Wait until it ends, or abort it, and then evacuate")]
     Replaying(usize),
     /// Letters would be taken from their queue at once.
     #[error(
-        "{takers} takes letters from {queue}: it would get them back at once. Deploy the office with IntakeEnabled=false, \
+        "{takers} reads {queue} and would take the letters back at once. Deploy the office with IntakeEnabled=false, \
          remove the stacks that `dlo attach` made, and then evacuate"
     )]
     Taken {
@@ -52,7 +52,7 @@ pub enum EvacuateError {
         takers: String,
     },
     /// It is not known who takes letters.
-    #[error("whether a function takes letters from {queue} is not known: {why}")]
+    #[error("cannot tell whether a function reads {queue}: {why}")]
     NotKnown {
         /// The dead-letter queue.
         queue: QueueArn,
@@ -134,7 +134,7 @@ impl Run<'_> {
         let letters = self.open_letters(group).await?;
         for ten in letters.chunks(BATCH_ENTRIES_MAX) {
             // Somebody may have approved a replay since the last ten.
-            let detail: GroupDetail = self.office.call(Method::GET, &format!("groups/{group}"), None).await?;
+            let detail: GroupAnswer = self.office.call(Method::GET, &format!("groups/{group}"), None).await?;
             if is_replaying(&detail.row.state) {
                 return Err(EvacuateError::Replaying(1));
             }
@@ -150,7 +150,7 @@ impl Run<'_> {
             let mut cursor = String::new();
             loop {
                 let path = format!("groups/{group}/letters?state={state}&limit={PAGE}{cursor}");
-                let page: LettersPage = self.office.call(Method::GET, &path, None).await?;
+                let page: LettersAnswer = self.office.call(Method::GET, &path, None).await?;
                 found.extend(page.letters.into_iter().map(|letter| letter.id));
                 match page.next {
                     Some(next) => cursor = format!("&cursor={next}"),
@@ -165,7 +165,7 @@ impl Run<'_> {
     async fn send(&mut self, group: &GroupId, ids: &[LetterId]) -> Result<(), EvacuateError> {
         let mut of_queue: BTreeMap<QueueArn, Vec<(LetterId, Outgoing)>> = BTreeMap::new();
         for id in ids {
-            let letter: LetterDetail = self.office.call(Method::GET, &format!("letters/{id}"), None).await?;
+            let letter: LetterAnswer = self.office.call(Method::GET, &format!("letters/{id}"), None).await?;
             if matches!(letter.row.state, LetterState::Waiting | LetterState::Quarantined { .. }) {
                 of_queue.entry(letter.dlq.clone()).or_default().push((id.clone(), outgoing(letter)));
             }
@@ -204,14 +204,15 @@ impl Run<'_> {
         }
         let path = format!("groups/{group}/discard");
         let preview = json!({ "letters": letters });
-        let preview: DiscardPreview = self.office.call(Method::POST, &format!("{path}/preview"), Some(preview)).await?;
+        let preview: DiscardPreviewAnswer =
+            self.office.call(Method::POST, &format!("{path}/preview"), Some(preview)).await?;
         let request = json!({
             "letters": letters,
             "seen_at": preview.seen_at,
             "reason": DiscardReason::Other,
             "note": "Evacuated: sent back to its dead-letter queue.",
         });
-        let _: GroupDetail = self.office.call(Method::POST, &path, Some(request)).await?;
+        let _: GroupAnswer = self.office.call(Method::POST, &path, Some(request)).await?;
         Ok(())
     }
 
@@ -235,8 +236,8 @@ fn is_replaying(state: &GroupState) -> bool {
 }
 
 /// Returns a letter as its consumer would dead-letter it: the message, and why it failed where there is room to say so.
-fn outgoing(letter: LetterDetail) -> Outgoing {
-    let LetterDetail { row, original_message_id, main_queue, dlq, mut content, diagnosis, .. } = letter;
+fn outgoing(letter: LetterAnswer) -> Outgoing {
+    let LetterAnswer { row, original_message_id, main_queue, dlq, mut content, diagnosis, .. } = letter;
     let stamp = Stamp {
         error_type: diagnosis.failure.error_type,
         message: diagnosis.failure.message,

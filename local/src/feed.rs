@@ -121,11 +121,11 @@ async fn delete(office: &Office, queue: &QueueArn, handles: &[String]) {
         match office.queue.delete_batch(queue, batch).await {
             Ok(answers) => {
                 for failure in answers.into_iter().filter_map(Result::err) {
-                    tracing::warn!(%queue, error = chain(&failure), "a message was not deleted; it will come again");
+                    tracing::warn!(%queue, error = chain(&failure), "a message was not deleted; it will be redelivered");
                 }
             }
             Err(error) => {
-                tracing::warn!(%queue, error = chain(&error), "messages were not deleted; they will come again")
+                tracing::warn!(%queue, error = chain(&error), "messages were not deleted; they will be redelivered")
             }
         }
     }

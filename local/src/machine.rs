@@ -26,7 +26,7 @@ pub enum FolderError {
     InUse(PathBuf),
     /// Everybody may write into the folder. Its permissions stay as they are, because it holds other files too or belongs
     /// to someone else.
-    #[error("everybody on this machine may write into the folder {}, which holds other files too or belongs to someone else. Choose a folder of its own with --data", .0.display())]
+    #[error("anyone on this machine can write to the folder {}, which holds other files too or belongs to someone else. Choose a folder of its own with --data", .0.display())]
     OpenToAll(PathBuf),
     /// A file that a fresh start would delete is not a database.
     #[error("{} is not a database of Dead Letter Office, so --fresh does not delete it. Move it, or choose another folder with --data", .0.display())]
@@ -105,7 +105,7 @@ fn tighten(folder: &Path) {
         Err(error) => tracing::warn!(
             folder = %folder.display(),
             %error,
-            "others may read the data folder: its permissions could not be changed"
+            "others can read the data folder: its permissions could not be changed"
         ),
     }
 }

@@ -135,7 +135,7 @@ async fn consume(queue: Arc<dyn Queue>, main: QueueArn, mut function: Function, 
             match function.handle(&message).await {
                 Some(true) => {
                     if let Err(error) = queue.delete_batch(&main, &[message.receipt_handle]).await {
-                        tracing::warn!(%error, "orders-py did not delete an order; it comes again");
+                        tracing::warn!(%error, "orders-py did not delete an order; it will be redelivered");
                     }
                 }
                 Some(false) => {}

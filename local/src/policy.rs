@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use wire::{PolicyAnswer, PolicyCheck};
+use wire::{PolicyAnswer, PolicyCheckAnswer};
 
 /// The largest file that is read. The API refuses requests of more than 1 MiB.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 pub enum PolicyCommand {
     /// Print the policy that applies, with its version, as JSON
     Show,
-    /// Say what a policy would change, and why it would be refused
+    /// Show what a policy would change, and why it would be refused
     ///
     /// Changes nothing. Needs the role operator. The exit status is 1 if it would be refused.
     Check {
@@ -94,7 +94,7 @@ impl Draft {
         let wrong = |why: String| PolicyError::File { file: name.clone(), why };
         let length = std::fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
         if length > FILE_BYTES_MAX {
-            return Err(wrong(format!("it has {length} bytes, and a policy has at most {FILE_BYTES_MAX}")));
+            return Err(wrong(format!("it has {length} bytes; a policy may have at most {FILE_BYTES_MAX}")));
         }
         let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
         Self::parse(&text).map_err(|error| wrong(format!("it is not JSON: {error}")))
@@ -112,7 +112,7 @@ pub async fn run(command: &PolicyCommand, office: &str, token: Option<&str>) -> 
         }
         PolicyCommand::Check { file } => {
             let draft = Draft::read(file)?;
-            let check: PolicyCheck =
+            let check: PolicyCheckAnswer =
                 office.call(Method::POST, "policy/check", Some(json!({ "policy": draft.policy }))).await?;
             let is_old = draft.version.is_some_and(|version| version != check.version);
             Ok(Said { text: report(&check, draft.version), is_fine: check.problems.is_empty() && !is_old })
@@ -129,12 +129,12 @@ pub async fn run(command: &PolicyCommand, office: &str, token: Option<&str>) -> 
 }
 
 /// Says what a check found, most important first.
-fn report(check: &PolicyCheck, based_on: Option<u64>) -> String {
+fn report(check: &PolicyCheckAnswer, based_on: Option<u64>) -> String {
     let mut text = String::new();
     if let Some(version) = based_on.filter(|version| *version != check.version) {
         let _ = writeln!(
             text,
-            "REFUSED: The file is based on version {version}, and version {} applies by now. Start again from what `dlo policy show` prints.",
+            "REFUSED: The file is based on version {version}, but version {} applies now. Start again from what `dlo policy show` prints.",
             check.version
         );
     }
@@ -181,14 +181,14 @@ mod tests {
             before: before.map(Into::into),
             after: after.map(Into::into),
         };
-        let check = PolicyCheck {
+        let check = PolicyCheckAnswer {
             version: 4,
             problems: vec!["gate.quiet_ms is too large.".into()],
             changes: vec![change("gate.four_eyes", Some("true"), Some("false")), change("rates", None, Some("{}"))],
             warnings: vec!["Nobody else has to approve.".into()],
         };
         let expected = "\
-REFUSED: The file is based on version 3, and version 4 applies by now. Start again from what `dlo policy show` prints.
+REFUSED: The file is based on version 3, but version 4 applies now. Start again from what `dlo policy show` prints.
 REFUSED: gate.quiet_ms is too large.
 WARNING: Nobody else has to approve.
 2 settings would change, compared with version 4:
@@ -196,7 +196,7 @@ WARNING: Nobody else has to approve.
   rates: not set -> {}
 ";
         assert_eq!(report(&check, Some(3)), expected);
-        let nothing = PolicyCheck { version: 4, problems: vec![], changes: vec![], warnings: vec![] };
+        let nothing = PolicyCheckAnswer { version: 4, problems: vec![], changes: vec![], warnings: vec![] };
         assert_eq!(report(&nothing, Some(4)), "Nothing would change, compared with version 4.\n");
     }
 }

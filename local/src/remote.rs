@@ -22,7 +22,7 @@ pub enum RemoteError {
     #[error("{0} is not the address of an office. Give the URL of its dashboard, such as https://office.example.com")]
     Address(String),
     /// A token would travel unencrypted.
-    #[error("{0} has no TLS, and your token would be readable on its way. Use https://, or an office on this machine")]
+    #[error("{0} does not use TLS, so your token could be read in transit. Use https://, or an office on this machine")]
     Unencrypted(String),
     /// This program was built without TLS.
     #[error("this dlo was built without TLS. Build it with --features aws to reach an https:// address")]
@@ -41,7 +41,7 @@ pub enum RemoteError {
         request_id: String,
     },
     /// What answers is not an office of this version.
-    #[error("{url} answered with HTTP status {status}, but not as an office does. Check the address")]
+    #[error("{url} answered with HTTP status {status}, but it is not an office. Check the address")]
     NoOffice {
         /// The URL that was called.
         url: String,
@@ -49,7 +49,7 @@ pub enum RemoteError {
         status: u16,
     },
     /// There is no answer, and nothing has changed.
-    #[error("the office at {0} does not answer. Check the address, and whether the office runs")]
+    #[error("the office at {0} does not answer. Check the address, and that the office is running")]
     NoAnswer(String),
     /// There is no answer to a request that may have changed something.
     #[error("the office at {0} does not answer. It is unknown whether the request took effect: check before you retry")]
@@ -146,7 +146,7 @@ mod tests {
         assert!(refused("http://127.0.0.1:8118", None).contains(TOKEN));
         assert!(refused("http://127.0.0.1:8118", Some("")).contains(TOKEN));
         for office in ["http://office.example.com", "http://10.0.0.1", "http://127.0.0.1.example.com"] {
-            assert!(refused(office, Some("t")).contains("has no TLS"), "{office}");
+            assert!(refused(office, Some("t")).contains("does not use TLS"), "{office}");
         }
         for office in ["office.example.com", "ftp://office.example.com", "", "file:///etc/passwd"] {
             assert!(refused(office, Some("t")).contains("not the address"), "{office}");

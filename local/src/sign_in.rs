@@ -16,7 +16,7 @@ use office::person::{NameError, named};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wire::{ErrorCode, Session, SignInOptions, SignInRequest};
+use wire::{ErrorCode, SessionAnswer, SignInAnswer, SignInRequest};
 
 /// How long an unused link is valid.
 const LINK_LASTS: Span = Span::from_mins(24 * 60);
@@ -150,26 +150,26 @@ fn hash(secret: &str) -> String {
 /// Returns the sign-in endpoints of an office on one machine.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get::<SignInOptions, _>("/session", "Describe how to sign in", way_in).for_everybody(),
-        Endpoint::post::<SignInRequest, Session, _>(
+        Endpoint::get::<SignInAnswer, _>("/session", "Describe how to sign in", way_in).for_everybody(),
+        Endpoint::post::<SignInRequest, SessionAnswer, _>(
             "/session",
             None,
             "Exchange a one-time code for a session",
             sign_in,
         )
         .with_body_bytes_max(CODE_BYTES_MAX),
-        Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session", sign_out),
+        Endpoint::delete::<SignOutAnswer, _>("/session", Permission::View, "End the session", sign_out),
     ]
 }
 
 /// The response to signing out.
 #[derive(serde::Serialize, schemars::JsonSchema)]
-struct Ended {
+struct SignOutAnswer {
     ended: bool,
 }
 
-async fn way_in() -> Json<SignInOptions> {
-    Json(SignInOptions::default())
+async fn way_in() -> Json<SignInAnswer> {
+    Json(SignInAnswer::default())
 }
 
 async fn sign_in(
@@ -177,7 +177,7 @@ async fn sign_in(
     Extension(sessions): Extension<Arc<Sessions>>,
     Extension(door): Extension<Arc<Door>>,
     request: Result<Json<SignInRequest>, JsonRejection>,
-) -> Result<Json<Session>, ApiError> {
+) -> Result<Json<SessionAnswer>, ApiError> {
     let Json(request) = request?;
     let redeemed = sessions.redeem(request.code.trim(), api.office.now()).map_err(|error| ApiError {
         log: Some(office::error::chain(&error)),
@@ -194,7 +194,7 @@ async fn sign_in(
             return Err(error);
         }
     };
-    Ok(Json(Session {
+    Ok(Json(SessionAnswer {
         token,
         expires_at: grant.until,
         lasts_ms: SESSION_LASTS,
@@ -203,11 +203,11 @@ async fn sign_in(
     }))
 }
 
-async fn sign_out(Extension(sessions): Extension<Arc<Sessions>>, headers: HeaderMap) -> Json<Ended> {
+async fn sign_out(Extension(sessions): Extension<Arc<Sessions>>, headers: HeaderMap) -> Json<SignOutAnswer> {
     if let Some(token) = token(&headers) {
         sessions.end(&token);
     }
-    Json(Ended { ended: true })
+    Json(SignOutAnswer { ended: true })
 }
 
 #[cfg(test)]

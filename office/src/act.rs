@@ -116,7 +116,7 @@ fn optional(what: &str, given: Option<&str>) -> Result<Option<String>, OfficeErr
 async fn facts(office: &Office, id: &GroupId) -> Result<GroupFacts, OfficeError> {
     let group = merged::read(&*office.store, id, i64::MAX).await?;
     let facts = group.ok_or_else(|| OfficeError::NoGroup(id.clone()))?.facts;
-    match &facts.group.merge.into {
+    match &facts.variant.merge.into {
         Some(group) => {
             Err(OfficeError::NotNow(format!("this fingerprint is merged into group {group}; use that group")))
         }

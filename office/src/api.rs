@@ -46,7 +46,7 @@ use domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 use views::Views;
-use wire::Me;
+use wire::MeAnswer;
 
 /// The person or program that a bearer token belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,9 +122,9 @@ impl Api {
     }
 
     /// Describes a caller, for their page.
-    pub fn me(&self, caller: &Caller) -> Me {
+    pub fn me(&self, caller: &Caller) -> MeAnswer {
         let permissions = Permission::ALL.into_iter().filter(|permission| caller.role.may(*permission));
-        Me {
+        MeAnswer {
             name: caller.actor.clone(),
             role: caller.role,
             permissions: permissions.collect(),

@@ -44,12 +44,12 @@ pub(crate) async fn approve(office: &Office, groups: &[GroupId]) {
 async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeError> {
     let Some(group) = merged::read(&*office.store, id, i64::MAX).await? else { return Ok(None) };
     let facts = group.facts;
-    let GroupState::FixDeclared { fix } = &facts.group.state else { return Ok(None) };
+    let GroupState::FixDeclared { fix } = &facts.variant.state else { return Ok(None) };
     // A program that changes letters needs a person's approval.
     if fix.transform.is_some() {
         return Ok(None);
     }
-    let covers = |rule: &&AutoApproval| rule.covers(&facts.group.classification);
+    let covers = |rule: &&AutoApproval| rule.covers(&facts.variant.classification);
     let Some(rule) = office.policy.auto_approvals.iter().find(covers) else { return Ok(None) };
     let actor = Actor::rule(&rule.name);
     if !would_open(office, &facts, rule, &actor).await? {

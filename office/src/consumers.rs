@@ -108,7 +108,7 @@ pub async fn main_queues(office: &Office, named: &[QueueArn]) -> Vec<QueueArn> {
     }
     let now = office.now();
     match office.known_groups.now(&*office.store, first_bucket(now), now).await {
-        Ok(known) => queues.extend(known.variants().filter_map(|variant| variant.facts.group.main_queue.clone())),
+        Ok(known) => queues.extend(known.variants().filter_map(|variant| variant.facts.variant.main_queue.clone())),
         Err(error) => tracing::warn!(error = chain(&error), "the main queues of letters could not be read"),
     }
     queues.into_iter().collect()

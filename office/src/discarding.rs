@@ -119,14 +119,14 @@ async fn finish(office: &Office, id: &GroupId) -> Result<(), OfficeError> {
         let Some(merged::MergedGroup { facts, .. }) = merged::read(&*office.store, id, i64::MAX).await? else {
             return Ok(());
         };
-        let Some(task) = &facts.group.discarding else { return Ok(()) };
+        let Some(task) = &facts.variant.discarding else { return Ok(()) };
         let now = office.now();
-        let idle = Variant { discarding: None, ..facts.group.moved(facts.group.state.clone()) };
+        let idle = Variant { discarding: None, ..facts.variant.moved(facts.variant.state.clone()) };
         let closed = idle.closed(&facts.counts, now).map(|closed| Variant { version: idle.version, ..closed });
         let act = if task.progress().undo { Act::DiscardUndone } else { Act::LettersDiscarded };
         let mut writes = vec![Auditor::new(task.by(), id, now).record(act, task.words(), task.reason())];
         writes.extend(closed.is_some().then(|| closing_record(id, office)));
-        writes.push(put(&facts.group, closed.unwrap_or(idle)));
+        writes.push(put(&facts.variant, closed.unwrap_or(idle)));
         if commit(office, writes).await?.is_made() {
             return Ok(());
         }
@@ -136,16 +136,16 @@ async fn finish(office: &Office, id: &GroupId) -> Result<(), OfficeError> {
 /// Closes a group whose last open letters were discarded. Returns without a change if a letter is open, or if another
 /// process was faster.
 pub(crate) async fn close(office: &Office, facts: &GroupFacts) -> Result<(), OfficeError> {
-    let Some(closed) = facts.group.closed(&facts.counts, office.now()) else { return Ok(()) };
+    let Some(closed) = facts.variant.closed(&facts.counts, office.now()) else { return Ok(()) };
     // On a conflict the next sweep looks again.
-    let _ = commit(office, vec![put(&facts.group, closed), closing_record(&facts.group.id, office)]).await?;
+    let _ = commit(office, vec![put(&facts.variant, closed), closing_record(&facts.variant.id, office)]).await?;
     Ok(())
 }
 
 /// The same, for a sweep.
 pub(crate) async fn close_missed(office: &Office, facts: &GroupFacts) {
     if let Err(error) = close(office, facts).await {
-        tracing::warn!(group = %facts.group.id, error = %chain(&error), "a group was not closed; the next sweep tries again");
+        tracing::warn!(group = %facts.variant.id, error = %chain(&error), "a group was not closed; the next sweep tries again");
     }
 }
 

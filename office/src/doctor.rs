@@ -78,7 +78,7 @@ pub async fn settings(queues: &dyn Queue, queue: &QueueArn) -> Fact<QueueSetting
         }),
         Err(QueueError::Missing { .. }) => Fact::Missing,
         Err(QueueError::Denied { .. }) => {
-            Fact::Unknown(format!("The settings of {} may not be read (sqs:GetQueueAttributes).", queue.name()))
+            Fact::Unknown(format!("No permission to read the settings of {} (sqs:GetQueueAttributes).", queue.name()))
         }
         Err(error) => {
             tracing::warn!(%queue, error = chain(&error), "the settings of a queue could not be read");
@@ -129,12 +129,12 @@ async fn seen(office: &Office) -> Result<Seen, OfficeError> {
     loop {
         let page = office.store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX).await?;
         for facts in page.items {
-            dlqs.insert(facts.group.dlq);
-            let Some(queue) = facts.group.main_queue else { continue };
+            dlqs.insert(facts.variant.dlq);
+            let Some(queue) = facts.variant.main_queue else { continue };
             let open = facts.counts.open().letters;
             let seen = letters.entry(queue).or_default();
             seen.open += open;
-            if facts.group.failure.is_empty() {
+            if facts.variant.failure.is_empty() {
                 seen.without_reason += open;
             }
         }

@@ -80,7 +80,7 @@ pub async fn receipts(office: &Office, messages: Vec<Received>) -> Vec<MessageId
             Ok(Taken::Kept) => {}
             Ok(Taken::Refused(why)) => {
                 let function = report.function.as_str();
-                tracing::warn!(%message_id, function, why, "a report does not count; it stays for the queue's redrive policy");
+                tracing::warn!(%message_id, function, why, "a report was not accepted; it stays on the queue until SQS redrives it");
                 failed.push(message_id);
             }
             Ok(Taken::Dropped(why)) => {
@@ -88,7 +88,7 @@ pub async fn receipts(office: &Office, messages: Vec<Received>) -> Vec<MessageId
                 tracing::warn!(%message_id, function, why, "a report is dropped");
             }
             Err(error) => {
-                tracing::error!(%message_id, error = chain(&error), "a report could not be kept; it comes again");
+                tracing::error!(%message_id, error = chain(&error), "a report could not be stored; it will be redelivered");
                 failed.push(message_id);
             }
         }
@@ -103,11 +103,11 @@ async fn takes_notice(office: &Office, notice: &Notice, message_id: &MessageId, 
         Ok(notices::Taken::Kept) => true,
         Ok(notices::Taken::Refused(why)) => {
             let consumer = notice.consumer.as_str();
-            tracing::warn!(%message_id, consumer, why, "a notice does not count; it stays for the queue's redrive policy");
+            tracing::warn!(%message_id, consumer, why, "a notice was not accepted; it stays on the queue until SQS redrives it");
             false
         }
         Err(error) => {
-            tracing::error!(%message_id, error = chain(&error), "a notice could not be kept; it comes again");
+            tracing::error!(%message_id, error = chain(&error), "a notice could not be stored; it will be redelivered");
             false
         }
     }
@@ -126,7 +126,7 @@ pub async fn steps(office: &Office, messages: Vec<Received>, executor: &str) -> 
         };
         if let Err(error) = done {
             // Everything that the step did is recorded, so the next try continues from there.
-            tracing::error!(%message_id, error, "a step of a replay failed; its message comes again");
+            tracing::error!(%message_id, error, "a step of a replay failed; its message will be redelivered");
             failed.push(message_id);
         }
     }
@@ -136,5 +136,9 @@ pub async fn steps(office: &Office, messages: Vec<Received>, executor: &str) -> 
 /// Returns the office with the current policy, by which all messages of one call are handled; `None` if it cannot be read.
 async fn with_policy(office: &Office) -> Option<Office> {
     let current = office.current().await;
-    current.inspect_err(|error| tracing::error!(error = chain(error), "the policy cannot be read; all come again")).ok()
+    current
+        .inspect_err(|error| {
+            tracing::error!(error = chain(error), "the policy cannot be read; all messages will be redelivered")
+        })
+        .ok()
 }

@@ -32,7 +32,7 @@ async fn others(store: &dyn Store, group: &Variant) -> Result<Vec<GroupId>, Offi
     let is_other = |other: &Variant| {
         other.main_queue == group.main_queue && other.id != *own && other.merge.into.as_ref() != Some(own)
     };
-    let listed = store.groups(i64::MAX, None, PAGE_MAX).await?.items.into_iter().map(|facts| facts.group);
+    let listed = store.groups(i64::MAX, None, PAGE_MAX).await?.items.into_iter().map(|facts| facts.variant);
     let mut others: Vec<Variant> = listed.filter(is_other).collect();
     others.sort_by_key(|other| other.message_type != group.message_type);
     Ok(others.into_iter().take(OTHER_GROUPS_MAX).map(|other| other.id).collect())

@@ -20,14 +20,14 @@ pub(crate) fn add(group: &mut GroupFacts, member: &GroupFacts) {
 /// Turns a list of variants into a list of groups: a merged variant is counted in its group and leaves the list.
 pub(crate) fn fold(listed: Vec<GroupFacts>) -> Vec<GroupFacts> {
     let (members, representatives): (Vec<_>, Vec<_>) =
-        listed.into_iter().partition(|facts| facts.group.merge.into.is_some());
+        listed.into_iter().partition(|facts| facts.variant.merge.into.is_some());
     let mut groups: BTreeMap<GroupId, GroupFacts> =
-        representatives.into_iter().map(|facts| (facts.group.id.clone(), facts)).collect();
+        representatives.into_iter().map(|facts| (facts.variant.id.clone(), facts)).collect();
     for facts in members {
-        match facts.group.merge.into.as_ref().and_then(|group| groups.get_mut(group)) {
+        match facts.variant.merge.into.as_ref().and_then(|group| groups.get_mut(group)) {
             Some(group) => add(group, &facts),
             // The list was cut before its representative.
-            None => drop(groups.insert(facts.group.id.clone(), facts)),
+            None => drop(groups.insert(facts.variant.id.clone(), facts)),
         }
     }
     groups.into_values().collect()

@@ -43,7 +43,7 @@ impl LettersToSend {
     /// Returns what an approval given now would send: the remaining letters of a paused replay, the plan that waits, or
     /// every waiting letter while there is no plan.
     pub async fn now(office: &Office, facts: &GroupFacts) -> Result<Self, OfficeError> {
-        let group = &facts.group;
+        let group = &facts.variant;
         if let GroupState::Paused { replay, .. } = &group.state
             && let Some(replay) = office.store.replay(replay).await?
         {
@@ -84,10 +84,10 @@ impl LettersToSend {
         };
         // Only then may a deadline have passed. Reading letters for every view of a page would cost too much.
         if let (true, Some(main_queue)) =
-            (facts.loss_at.is_some_and(|at| at <= office.now()), facts.group.main_queue.as_ref())
+            (facts.loss_at.is_some_and(|at| at <= office.now()), facts.variant.main_queue.as_ref())
         {
             let waiting = Some(LetterStateKind::Waiting);
-            let page = merged::letters(&*office.store, &facts.group, waiting, None, EXAMINED_MAX).await?;
+            let page = merged::letters(&*office.store, &facts.variant, waiting, None, EXAMINED_MAX).await?;
             let now = office.now();
             let mut stays: BTreeMap<String, i64> = BTreeMap::new();
             let mut sum = Tally::default();
@@ -103,13 +103,13 @@ impl LettersToSend {
                 letters = sum;
             } else if sum.letters == 0 {
                 letters = Tally::default();
-                left_out.push(format!("{unread} not checked yet; a plan checks them"));
+                left_out.push(format!("{unread} not checked yet; making a plan checks them"));
             } else {
                 letters.letters = unread + sum.letters;
             }
         }
         let (filter, unchecked) = (LetterFilter::default(), Vec::new());
-        Ok(Self { letters, filter, left_out, unchecked, message_types: vec![facts.group.message_type.clone()] })
+        Ok(Self { letters, filter, left_out, unchecked, message_types: vec![facts.variant.message_type.clone()] })
     }
 }
 
@@ -173,7 +173,7 @@ pub(crate) async fn judge(
     to_send: &LettersToSend,
     moment: Moment<'_>,
 ) -> Result<Judged, OfficeError> {
-    let group = &facts.group;
+    let group = &facts.variant;
     let fix = group.state.fix();
     let deployment = deployment(office, group).await?;
     let dry_run = match fix.and_then(|fix| fix.transform.as_ref()) {

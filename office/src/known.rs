@@ -58,8 +58,8 @@ pub struct KnownVariant {
 
 impl KnownVariant {
     fn new(facts: GroupFacts) -> Arc<Self> {
-        let is_mute = facts.group.failure.is_empty() && facts.group.reported.is_none();
-        Arc::new(Self { facts: GroupFacts { group: slim(facts.group), ..facts }, is_mute })
+        let is_mute = facts.variant.failure.is_empty() && facts.variant.reported.is_none();
+        Arc::new(Self { facts: GroupFacts { variant: slim(facts.variant), ..facts }, is_mute })
     }
 }
 
@@ -150,7 +150,7 @@ async fn whole(store: &dyn Store, arrivals_from: i64, now: Timestamp) -> Result<
     let (mut variants, mut cursor) = (BTreeMap::new(), None);
     loop {
         let page = store.groups(arrivals_from, cursor.as_ref(), PAGE_MAX).await?;
-        variants.extend(page.items.into_iter().map(|facts| (facts.group.id.clone(), KnownVariant::new(facts))));
+        variants.extend(page.items.into_iter().map(|facts| (facts.variant.id.clone(), KnownVariant::new(facts))));
         cursor = page.next;
         if cursor.is_none() {
             return Ok(Known { point, read_at: now, variants, groups: OnceLock::new() });
@@ -169,6 +169,6 @@ async fn continued(store: &dyn Store, known: Arc<Known>, arrivals_from: i64) -> 
     let mut variants = known.variants.clone();
     // Counters may exist without a variant for a moment: such a group is not there yet.
     let read = read.into_iter().flatten();
-    variants.extend(read.map(|facts| (facts.group.id.clone(), KnownVariant::new(facts))));
+    variants.extend(read.map(|facts| (facts.variant.id.clone(), KnownVariant::new(facts))));
     Ok(Some(Arc::new(Known { point: changed.next, read_at: known.read_at, variants, groups: OnceLock::new() })))
 }

@@ -41,7 +41,7 @@ impl Due {
     /// Looks at one group.
     pub fn see(&mut self, variant: &KnownVariant, now: Timestamp) {
         let KnownVariant { facts, is_mute } = variant;
-        let group = &facts.group;
+        let group = &facts.variant;
         let search = group.logs.as_deref();
         self.recent += search.map_or(0, |search| search.recent(now));
         if group.merge.into.is_some() {
@@ -123,13 +123,13 @@ async fn look(office: &Office, group: &Variant) -> Result<LogEvidence, OfficeErr
     let logged = |consumer: &&AttachedConsumer| consumer.log_group.is_some();
     let Some(consumer) = consumers.iter().find(logged) else {
         return Ok(unread(format!(
-            "No log to search: no Lambda function is known to consume {}. Its consumer may run elsewhere.",
+            "No log to search: the office knows of no Lambda function that consumes {}. Its consumer may run elsewhere.",
             queue.name()
         )));
     };
     let Some(visibility) = visibility(office, queue).await else {
         return Ok(unread(format!(
-            "{} did not answer, so it is not known when its consumer had the letters.",
+            "{} did not answer, so the office cannot tell when its consumer received the letters.",
             queue.name()
         )));
     };
@@ -137,7 +137,9 @@ async fn look(office: &Office, group: &Variant) -> Result<LogEvidence, OfficeErr
     let (ranges, ids) = ranges(&letters, visibility, consumer.timeout);
     let source = consumer.log_group.clone().unwrap_or_default();
     if ranges.is_empty() {
-        return Ok(unread("The group has no letter any more, so it is not known when its consumer had them.".into()));
+        return Ok(unread(
+            "The group has no letters any more, so the office cannot tell when its consumer received them.".into(),
+        ));
     }
     let query = LogQuery { source: &source, ranges: &ranges, ids: &ids };
     let (finding, cut) = match office.logs.find(query).await {

@@ -34,11 +34,11 @@ pub(crate) async fn read(
     arrivals_from: i64,
 ) -> Result<Option<MergedGroup>, StoreError> {
     let Some(mut facts) = store.group_facts(id, arrivals_from).await? else { return Ok(None) };
-    let members = facts.group.merge.members.iter().map(|member| store.group_facts(member, arrivals_from));
+    let members = facts.variant.merge.members.iter().map(|member| store.group_facts(member, arrivals_from));
     let members = try_join_all(members).await?.into_iter().flatten();
     // The members are read after the representative: one may have been unmerged in between.
-    let mut members: Vec<_> = members.filter(|member| member.group.merge.into.as_ref() == Some(id)).collect();
-    members.sort_by(|a, b| (a.group.first_died_at, &a.group.id).cmp(&(b.group.first_died_at, &b.group.id)));
+    let mut members: Vec<_> = members.filter(|member| member.variant.merge.into.as_ref() == Some(id)).collect();
+    members.sort_by(|a, b| (a.variant.first_died_at, &a.variant.id).cmp(&(b.variant.first_died_at, &b.variant.id)));
     members.iter().for_each(|member| add(&mut facts, member));
     Ok(Some(MergedGroup { facts, members }))
 }
@@ -96,7 +96,7 @@ pub(crate) async fn variants(store: &dyn Store) -> Result<BTreeMap<GroupId, Vari
     let (mut variants, mut cursor) = (BTreeMap::new(), None);
     loop {
         let page = store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX).await?;
-        variants.extend(page.items.into_iter().map(|facts| (facts.group.id.clone(), slim(facts.group))));
+        variants.extend(page.items.into_iter().map(|facts| (facts.variant.id.clone(), slim(facts.variant))));
         let Some(next) = page.next else { return Ok(variants) };
         cursor = Some(next);
     }

@@ -49,7 +49,7 @@ pub(crate) async fn is_believed(office: &Office, queue: &QueueArn, sender: Optio
 pub(crate) async fn keep_all(office: &Office, statements: Statements) {
     for (queue, statements) in statements {
         if let Err(error) = keep(office, &queue, &statements).await {
-            tracing::warn!(%queue, error = chain(&error), "what consumers say of themselves was not kept; they repeat it");
+            tracing::warn!(%queue, error = chain(&error), "notices of consumers were not stored; consumers send them again");
         }
     }
 }

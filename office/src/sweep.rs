@@ -61,16 +61,16 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
         reopen_missed(office, &variant.facts, now).await;
     }
     office.measure(&gauges.data(now)).await;
-    let variants = || known.variants().map(|variant| &variant.facts.group);
+    let variants = || known.variants().map(|variant| &variant.facts.variant);
     let is_fixed = |group: &&Variant| matches!(group.state, GroupState::FixDeclared { .. });
     let fixed: Vec<_> = variants().filter(is_fixed).map(|group| group.id.clone()).collect();
     let groups = known.groups();
     for group in groups {
-        if !group.group.merge.members.is_empty() {
+        if !group.variant.merge.members.is_empty() {
             reopen_missed(office, group, now).await;
         }
-        match group.group.discarding {
-            Some(_) => discarding::go_on(office, &group.group.id).await,
+        match group.variant.discarding {
+            Some(_) => discarding::go_on(office, &group.variant.id).await,
             None => discarding::close_missed(office, group).await,
         }
     }
@@ -121,7 +121,7 @@ async fn forget(office: &Office, now: Timestamp) {
         let Some(kept) = office.policy.kept(closed) else { continue };
         match office.store.forget(closed, now.minus(kept), FORGET_MAX).await {
             Ok(0) => {}
-            Ok(letters) => tracing::info!(letters, ?closed, "letters that were closed long ago are forgotten"),
+            Ok(letters) => tracing::info!(letters, ?closed, "deleting letters that were closed long ago"),
             Err(error) => tracing::warn!(?closed, error = error::chain(&error), "old letters could not be forgotten"),
         }
     }
@@ -130,11 +130,11 @@ async fn forget(office: &Office, now: Timestamp) {
 /// Opens a resolved or discarded group that has open letters. Intake missed it: intake was killed between storing a letter and
 /// opening the group, or the letter came while the group was being resolved.
 async fn reopen_missed(office: &Office, facts: &GroupFacts, now: Timestamp) {
-    let is_closed = matches!(facts.group.state, GroupState::Resolved { .. } | GroupState::Discarded { .. });
+    let is_closed = matches!(facts.variant.state, GroupState::Resolved { .. } | GroupState::Discarded { .. });
     if let Some(died_at) = facts.counts.last_died_at.filter(|_| is_closed)
         && facts.counts.open().letters > 0
     {
-        groups::after_death(office, &facts.group.id, died_at, &groups::Versions::new(), now).await;
+        groups::after_death(office, &facts.variant.id, died_at, &groups::Versions::new(), now).await;
     }
 }
 
@@ -148,7 +148,7 @@ impl Gauges {
         let ahead = facts.loss_at.filter(|loss_at| *loss_at > now);
         self.loss_at = self.loss_at.into_iter().chain(ahead).min();
         if open.letters > 0 {
-            *self.customers.entry(facts.group.severity).or_default() += facts.counts.customers;
+            *self.customers.entry(facts.variant.severity).or_default() += facts.counts.customers;
         }
     }
 

@@ -13,7 +13,7 @@ use domain::watch::{News, Notified, WatchReason, Watched, watch};
 /// that cannot be sent is tried again by the next sweep.
 pub(crate) async fn tell(office: &Office, groups: &[GroupFacts], now: Timestamp) {
     for facts in groups {
-        let group = &facts.group;
+        let group = &facts.variant;
         let open = facts.counts.open();
         let watched = Watched {
             severity: group.severity,

@@ -53,6 +53,7 @@ pub struct EntryFailure {
 
 /// Why a call failed as a whole.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum QueueError {
     /// The queue does not exist.
     #[error("the queue {queue} does not exist")]
@@ -97,6 +98,8 @@ pub struct QueueAttributes {
     pub visibility_timeout: Span,
     /// How long a message is kept.
     pub retention: Span,
+    /// The largest message that it takes, body and attributes together, bytes: `MaximumMessageSize`.
+    pub message_bytes_max: usize,
     /// The redrive policy, if there is one.
     pub redrive: Option<Redrive>,
     /// The approximate number of messages that can be received now.

@@ -33,7 +33,7 @@ pub struct DiscardPreviewRequest {
 /// What a discard would do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DiscardPreview {
+pub struct DiscardPreviewAnswer {
     /// The letters that would be discarded, and their money.
     pub letters: Tally,
     /// Letters that would not be, with the reason, for example the replay that they are in.

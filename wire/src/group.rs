@@ -3,7 +3,7 @@
 use crate::changes::ListChanges;
 use crate::facts::{GateFact, RowFacts};
 use crate::next::is_growing;
-use crate::{GateView, GroupName, MergedVariant, NextStep, PlanView, ReplayView};
+use crate::{GateView, GroupName, MergedVariant, NextStep, PlanAnswer, ReplayAnswer};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use domain::deployment::Deployment;
@@ -151,7 +151,7 @@ pub struct GroupsAnswer {
 /// A group's page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GroupDetail {
+pub struct GroupAnswer {
     /// The fields of the list.
     pub row: GroupRow,
     /// Its deaths over time.
@@ -180,9 +180,9 @@ pub struct GroupDetail {
     #[serde(default)]
     pub discarded_kept_ms: Option<i64>,
     /// The plan that awaits approval, if there is one.
-    pub plan: Option<PlanView>,
+    pub plan: Option<PlanAnswer>,
     /// The current replay, or the latest one.
-    pub replay: Option<ReplayView>,
+    pub replay: Option<ReplayAnswer>,
     /// Earlier replays of the group, newest first.
     pub replays: Vec<ReplayId>,
     /// The consumer's latest deployment, if one was reported.

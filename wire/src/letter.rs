@@ -47,7 +47,7 @@ pub struct LetterRow {
 /// A page of letters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LettersPage {
+pub struct LettersAnswer {
     /// The letters.
     pub letters: Vec<LetterRow>,
     /// The cursor of the next page; `None` on the last page.
@@ -57,7 +57,7 @@ pub struct LettersPage {
 /// A letter's own page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LetterDetail {
+pub struct LetterAnswer {
     /// The fields of the list.
     pub row: LetterRow,
     /// Its message id on the main queue.
@@ -99,7 +99,7 @@ impl LetterRow {
     }
 }
 
-impl LetterDetail {
+impl LetterAnswer {
     /// Builds the page of a letter.
     pub fn new(letter: Letter, deaths: Vec<Death>) -> Self {
         Self {

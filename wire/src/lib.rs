@@ -25,25 +25,25 @@ pub mod sorted;
 mod transform;
 
 pub use changes::{ListChanges, part_of};
-pub use discard::{DiscardPreview, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
+pub use discard::{DiscardPreviewAnswer, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
 pub use doctor::DoctorAnswer;
 pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};
 pub use error::{ErrorBody, ErrorCode};
 pub use facts::{GateFact, RowFacts};
 pub use gate::GateView;
-pub use group::{DeathsChart, GroupDetail, GroupRow, GroupsAnswer, LogsView, Summary};
-pub use letter::{LetterDetail, LetterRow, LettersPage};
+pub use group::{DeathsChart, GroupAnswer, GroupRow, GroupsAnswer, LogsView, Summary};
+pub use letter::{LetterAnswer, LetterRow, LettersAnswer};
 pub use merge::{MergedVariant, PreviewRulesRequest, UnmergeRequest};
 pub use next::NextStep;
-pub use policy::{CheckPolicyRequest, PolicyAnswer, PolicyCheck, PolicyHistory, PolicyRequest, PolicyRow};
-pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayInfo, ReplayView, ReplaysAnswer};
+pub use policy::{CheckPolicyRequest, PolicyAnswer, PolicyCheckAnswer, PolicyHistoryAnswer, PolicyRequest, PolicyRow};
+pub use replay::{AuditAnswer, EntriesAnswer, EntryRow, PlanAnswer, ReplayAnswer, ReplayInfo, ReplaysAnswer};
 pub use request::{
     ApproveRequest, DeclareFixRequest, DeploymentRequest, LookInLogsRequest, NoteRequest, OwnerRequest, PlanRequest,
     ReasonRequest, ReleaseRequest, ResumeRequest, WaiverRequest,
 };
-pub use session::{IssuerSignInRequest, Me, RefreshRequest, Session, SignInOptions, SignInRequest};
+pub use session::{IssuerSignInRequest, MeAnswer, RefreshRequest, SessionAnswer, SignInAnswer, SignInRequest};
 pub use transform::{
-    DryRunRequest, LetterPreview, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView,
+    DryRunRequest, LetterPreview, PreviewTransformRequest, SaveTransformRequest, TransformPreviewAnswer, TransformView,
     TransformsAnswer,
 };
 

@@ -40,7 +40,7 @@ pub struct PolicyRequest {
     /// The whole policy. A setting that is absent gets its default.
     #[cfg_attr(feature = "schema", schemars(with = "Policy"))]
     pub policy: Value,
-    /// The version that the change is based on. If another one applies by now, nothing is changed.
+    /// The version that the change is based on. If another one applies now, nothing is changed.
     pub version: u64,
     /// Why it is changed.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = REASON_CHARS_MAX), regex(pattern = LINES_PATTERN)))]
@@ -60,7 +60,7 @@ pub struct CheckPolicyRequest {
 /// What a policy would change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PolicyCheck {
+pub struct PolicyCheckAnswer {
     /// The version that applies now, which the policy is compared with.
     pub version: u64,
     /// Why the policy would be refused, in sentences; empty if it would be accepted.
@@ -74,7 +74,7 @@ pub struct PolicyCheck {
 /// Versions of the policy, newest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PolicyHistory {
+pub struct PolicyHistoryAnswer {
     /// The versions.
     pub versions: Vec<PolicyRow>,
     /// The `before` of the next page; `None` on the last page.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// A plan that awaits approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PlanView {
+pub struct PlanAnswer {
     /// The plan.
     pub plan: Plan,
     /// The hash that an approval must name.
@@ -98,7 +98,7 @@ impl ReplayInfo {
 /// A replay with its ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ReplayView {
+pub struct ReplayAnswer {
     /// The replay.
     pub replay: ReplayInfo,
     /// The title of its group.
@@ -120,7 +120,7 @@ pub struct ReplayView {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplaysAnswer {
     /// The replays.
-    pub replays: Vec<ReplayView>,
+    pub replays: Vec<ReplayAnswer>,
     /// The cursor of the next page; `None` on the last page.
     pub next: Option<String>,
 }
@@ -141,7 +141,7 @@ pub struct EntryRow {
 /// A page of a replay's letters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EntriesPage {
+pub struct EntriesAnswer {
     /// The letters.
     pub entries: Vec<EntryRow>,
     /// The cursor of the next page; `None` on the last page.
@@ -151,7 +151,7 @@ pub struct EntriesPage {
 /// A page of the audit log, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AuditPage {
+pub struct AuditAnswer {
     /// The records.
     pub records: Vec<AuditRecord>,
     /// The cursor of the next page; `None` on the last page.

@@ -20,7 +20,7 @@ pub struct SignInRequest {
 /// How users sign in: the information that a page needs before sign-in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SignInOptions {
+pub struct SignInAnswer {
     /// The URL of the OIDC issuer with the parameters common to every sign-in; the page adds `redirect_uri`, `state`,
     /// `nonce` and `code_challenge`. `None` if users sign in with one-time links.
     pub issuer: Option<String>,
@@ -55,7 +55,7 @@ pub struct RefreshRequest {
 /// A session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Session {
+pub struct SessionAnswer {
     /// The token for the header `Authorization: Bearer <token>`.
     pub token: String,
     /// When the session expires.
@@ -64,7 +64,7 @@ pub struct Session {
     /// the caller.
     pub lasts_ms: Span,
     /// The user of the session.
-    pub me: Me,
+    pub me: MeAnswer,
     /// The issuer's refresh token, in exchange for the next session. `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<String>,
@@ -73,7 +73,7 @@ pub struct Session {
 /// The current user and their permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Me {
+pub struct MeAnswer {
     /// The name in the audit log.
     pub name: Actor,
     /// The role.

@@ -75,7 +75,7 @@ pub struct LetterPreview {
 /// The effect of a program on a sample of the waiting letters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TransformPreview {
+pub struct TransformPreviewAnswer {
     /// The error in the program; then no letter was tried.
     pub faults: Vec<ProgramFault>,
     /// The tried letters: failures first, then changes.

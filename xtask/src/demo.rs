@@ -1,6 +1,6 @@
 //! `cargo demo`: from a fresh clone to the links on the terminal.
 
-use crate::dashboard::{self, budget};
+use crate::dashboard;
 use crate::disk;
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
@@ -20,8 +20,7 @@ pub fn start(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     // Most of the office needs no file of the dashboard: it is compiled beside the dashboard, which leaves a core idle
     // for long.
     let early = if fresh { Some(progress::start(&mut cargo(paths, OFFICE))?) } else { None };
-    dashboard::ensure(paths)?;
-    budget::measure(&paths.dist())?.print();
+    dashboard::ensure_quick(paths)?;
     say::phase("building the office (the program `dlo`)", || {
         if let Some(early) = early {
             early.watched().map_err(no_crates)?;

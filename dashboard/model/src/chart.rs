@@ -1,7 +1,7 @@
 //! The chart of a group's failures over time: its words, and where deployments and fixes lie on it.
 
 use domain::time::{Span, Timestamp};
-use wire::{DeathsChart, GroupDetail};
+use wire::{DeathsChart, GroupAnswer};
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 
@@ -61,7 +61,7 @@ fn minutes(ms: i64) -> String {
 }
 
 /// Returns the deployment and the fix that lie within the chart, oldest first.
-pub fn marks(detail: &GroupDetail) -> Vec<Mark> {
+pub fn marks(detail: &GroupAnswer) -> Vec<Mark> {
     let deployment = detail.deployment.as_ref().map(|deployment| Mark {
         at: deployment.at,
         words: format!("{} {} went live", deployment.service, deployment.version),

@@ -6,7 +6,7 @@ use domain::discard::{Discard, DiscardReason};
 use domain::group::Tally;
 use domain::group::discarding::Progress;
 use domain::replay::LeftOut;
-use wire::DiscardPreview;
+use wire::DiscardPreviewAnswer;
 
 /// The form of a discard, as filled in so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Form {
 
 impl Form {
     /// Returns why the form cannot be sent; `None` if it can.
-    pub fn missing(&self, preview: Option<&DiscardPreview>) -> Option<String> {
+    pub fn missing(&self, preview: Option<&DiscardPreviewAnswer>) -> Option<String> {
         let Some(preview) = preview else { return Some("Counting the letters…".to_string()) };
         if preview.letters.letters <= 0 {
             return Some("No letter can be discarded.".to_string());
@@ -36,7 +36,7 @@ impl Form {
 }
 
 /// Returns the title of the dialog.
-pub fn question(preview: Option<&DiscardPreview>) -> String {
+pub fn question(preview: Option<&DiscardPreviewAnswer>) -> String {
     match preview {
         Some(preview) => format!("Discard {}?", letters(&preview.letters)),
         None => "Discard letters?".to_string(),
@@ -61,7 +61,7 @@ pub fn left_out(left_out: &[LeftOut]) -> Vec<String> {
 pub fn progress(progress: &Progress) -> String {
     let done = letters(&progress.done);
     let what = if progress.undo { "taking discarded letters back" } else { "discarding letters" };
-    format!("{} is {what}: {done} so far. It continues each minute, also if you close this page.", progress.by)
+    format!("{} is {what}: {done} so far. It continues every minute, even if you close this page.", progress.by)
 }
 
 /// Returns why a letter was discarded and by whom, in one line.
@@ -81,11 +81,11 @@ mod tests {
     use domain::money::{Currency, Money, Purse};
     use domain::time::Timestamp;
 
-    fn preview(letters: i64, priced: i64, euros: i64) -> DiscardPreview {
+    fn preview(letters: i64, priced: i64, euros: i64) -> DiscardPreviewAnswer {
         let money = Money { amount: euros.into(), currency: Currency::parse("EUR").unwrap() };
         let money = Purse::from((euros > 0).then_some(money));
         let (seen_at, left_out) = (Timestamp::from_ms(1), Vec::new());
-        DiscardPreview { letters: Tally { letters, priced, money }, left_out, seen_at, kept_until: None }
+        DiscardPreviewAnswer { letters: Tally { letters, priced, money }, left_out, seen_at, kept_until: None }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::words::{Tone, is_new_canary, is_used_up};
 use domain::id::ReplayId;
 use domain::replay::{Ending, OutcomeKind, PauseReason, Phase, Plan, ReplayState, WaveLedger};
 use domain::time::{Span, Timestamp};
-use wire::ReplayView;
+use wire::ReplayAnswer;
 
 /// Columns that are always shown. The others appear only with letters in them.
 const ALWAYS: [OutcomeKind; 4] =
@@ -47,7 +47,7 @@ pub fn short(id: &ReplayId) -> String {
 }
 
 /// Returns the title of the browser tab: `38% · Replay 1a2b3c4d`.
-pub fn tab_title(view: &ReplayView) -> String {
+pub fn tab_title(view: &ReplayAnswer) -> String {
     let id = short(view.replay.id());
     match &view.replay.state {
         ReplayState::Finished { .. } => format!("Replay {id}"),
@@ -121,7 +121,7 @@ impl WaveState {
 }
 
 /// Returns the state of a wave; waves count from 0.
-pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
+pub fn wave_state(view: &ReplayAnswer, wave: u32) -> WaveState {
     let columns = view.ledger.wave(wave);
     let queued = view.replay.backlog.filter(|backlog| !backlog.is_drained()).map(|backlog| backlog.visible_count);
     let observed = |otherwise: WaveState| match (queued, view.observed_until) {
@@ -158,7 +158,7 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
 }
 
 /// Returns the state of a wave whose window is over while the main queue was not seen without its letters.
-fn not_gone(view: &ReplayView, until: Timestamp) -> Option<WaveState> {
+fn not_gone(view: &ReplayAnswer, until: Timestamp) -> Option<WaveState> {
     let backlog = view.replay.backlog.filter(|backlog| backlog.seen_at >= until && backlog.gone_since.is_none())?;
     Some(WaveState::NotGone(backlog.visible_count + backlog.in_flight_count))
 }
@@ -175,7 +175,7 @@ pub fn share(mille: u64) -> String {
 }
 
 /// Returns the share of returned letters above which the replay pauses in a wave, per mille.
-pub fn stop_mille(view: &ReplayView, wave: u32) -> u64 {
+pub fn stop_mille(view: &ReplayAnswer, wave: u32) -> u64 {
     let is_canary = wave == 0 || is_new_canary(view, wave);
     u64::from(view.replay.plan.pause_share_pct_of(is_canary)) * 10
 }
@@ -196,7 +196,7 @@ pub fn pauses_when(plan: &Plan) -> String {
 }
 
 /// Describes the rule that pauses the replay, and the running wave's share.
-pub fn pause_rule(view: &ReplayView) -> String {
+pub fn pause_rule(view: &ReplayAnswer) -> String {
     let rule = format!("Pauses {}", pauses_when(&view.replay.plan));
     let ReplayState::Running { wave, .. } = view.replay.state else { return format!("{rule}.") };
     let columns = view.ledger.wave(wave);
@@ -214,13 +214,13 @@ pub fn pause_rule(view: &ReplayView) -> String {
 }
 
 /// Returns what is sent: a wave, or the canary after a resumption.
-fn part_of(view: &ReplayView, wave: u32) -> String {
+fn part_of(view: &ReplayAnswer, wave: u32) -> String {
     let canary = if is_new_canary(view, wave) { "the new canary, in " } else { "" };
     format!("{canary}wave {}", wave + 1)
 }
 
 /// Returns the announcement for screen readers. It changes with waves and pauses, never with counts.
-pub fn announcement(view: &ReplayView) -> String {
+pub fn announcement(view: &ReplayAnswer) -> String {
     let total = &view.total;
     let sums = format!("{} delivered, {} returned", total.delivered, total.returned);
     match &view.replay.state {

@@ -141,7 +141,7 @@ pub fn partly_sorted(loaded: usize, is_loading: bool) -> String {
     let loaded = count(loaded as u64);
     match is_loading {
         true => format!("{loaded} letters loaded; loading more to sort them…"),
-        false => format!("Sorted among the {loaded} letters sent first. Filter to fewer letters to sort all of them."),
+        false => format!("Sorted among the {loaded} letters sent first. Filter the list to sort all of them."),
     }
 }
 
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn a_list_that_is_not_complete_says_so() {
         assert_eq!(partly_sorted(250, true), "250 letters loaded; loading more to sort them…");
-        let words = "Sorted among the 1,000 letters sent first. Filter to fewer letters to sort all of them.";
+        let words = "Sorted among the 1,000 letters sent first. Filter the list to sort all of them.";
         assert_eq!(partly_sorted(1_000, false), words);
     }
 }

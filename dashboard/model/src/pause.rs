@@ -5,7 +5,7 @@ use super::money::{count, counted};
 use super::sorted::sorted;
 use domain::fix::Fix;
 use domain::replay::{PauseReason, ReplayState, ReturnCause};
-use wire::{EntryRow, ReplayView};
+use wire::{EntryRow, ReplayAnswer};
 
 /// Explains why a replay is paused.
 pub fn why(reason: &PauseReason, wave: u32) -> String {
@@ -55,7 +55,7 @@ pub enum Next {
 }
 
 /// Returns the next step, or `None` if the replay is not paused.
-pub fn next(view: &ReplayView, fix: Option<&Fix>) -> Option<Next> {
+pub fn next(view: &ReplayAnswer, fix: Option<&Fix>) -> Option<Next> {
     let ReplayState::Paused { .. } = view.replay.state else { return None };
     let in_flight = view.total.in_flight + view.total.sending;
     Some(match (fix, in_flight) {
@@ -66,7 +66,7 @@ pub fn next(view: &ReplayView, fix: Option<&Fix>) -> Option<Next> {
 }
 
 /// Explains why a replay cannot be resumed yet. Returns `None` if it can.
-pub fn why_not_resume(view: &ReplayView, fix: Option<&Fix>) -> Option<String> {
+pub fn why_not_resume(view: &ReplayAnswer, fix: Option<&Fix>) -> Option<String> {
     let ReplayState::Paused { .. } = view.replay.state else { return Some("The replay is not paused.".to_string()) };
     let in_flight = view.total.in_flight + view.total.sending;
     if in_flight > 0 {
@@ -76,7 +76,7 @@ pub fn why_not_resume(view: &ReplayView, fix: Option<&Fix>) -> Option<String> {
 }
 
 /// Describes a resumption's first step: a canary for the new fix, in the first wave with unsent letters.
-pub fn resumption(view: &ReplayView, fix: Option<&Fix>) -> String {
+pub fn resumption(view: &ReplayAnswer, fix: Option<&Fix>) -> String {
     let waves = view.replay.plan.waves.len() as u32;
     let has_letters = |wave: &u32| {
         let columns = view.ledger.wave(*wave);

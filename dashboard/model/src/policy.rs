@@ -1,10 +1,10 @@
-//! The policy in words, and the places of errors in its text.
+//! The policy in words, and the positions of errors in its text.
 //!
 //! The text is read by path. Typed, the policy alone would add a tenth to this part of the download.
 
-mod place;
+mod position;
 
-pub use place::{Place, place_of, syntax_error};
+pub use position::{TextPosition, position_of, syntax_error};
 
 use crate::money::{amount, count};
 use crate::when;

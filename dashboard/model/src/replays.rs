@@ -1,6 +1,6 @@
 //! The list of replays: those that are not finished on top, and finished replays of one group as one entry.
 
-use wire::ReplayView;
+use wire::ReplayAnswer;
 
 /// Which replays are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Show {
 }
 
 /// Counts the replays that are not finished, in words: `1 in progress, 2 paused`. Empty without one.
-pub fn unfinished(views: &[ReplayView]) -> String {
+pub fn unfinished(views: &[ReplayAnswer]) -> String {
     let of = |show: Show, word: &str| {
         let count = views.iter().filter(|view| show.shows(view)).count();
         (count > 0).then(|| format!("{count} {word}"))
@@ -67,7 +67,7 @@ impl Show {
     }
 
     /// Returns whether a replay is shown.
-    pub fn shows(self, view: &ReplayView) -> bool {
+    pub fn shows(self, view: &ReplayAnswer) -> bool {
         let (finished, paused) = (view.replay.is_finished(), is_paused(view));
         match self {
             Self::All => true,
@@ -79,7 +79,7 @@ impl Show {
     }
 }
 
-fn is_paused(view: &ReplayView) -> bool {
+fn is_paused(view: &ReplayAnswer) -> bool {
     matches!(view.replay.state, domain::replay::ReplayState::Paused { .. })
 }
 
@@ -87,15 +87,15 @@ fn is_paused(view: &ReplayView) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The replay.
-    pub newest: ReplayView,
+    pub newest: ReplayAnswer,
     /// Earlier finished replays of the same group, newest first.
-    pub earlier: Vec<ReplayView>,
+    pub earlier: Vec<ReplayAnswer>,
 }
 
 /// Returns the lines of a list of replays, which come newest first. Paused replays come first, because they wait for a
 /// person, then those in progress, then the finished ones, folded by group.
-pub fn entries(replays: &[ReplayView], show: Show) -> Vec<Entry> {
-    let rank = |view: &ReplayView| match (view.replay.is_finished(), is_paused(view)) {
+pub fn entries(replays: &[ReplayAnswer], show: Show) -> Vec<Entry> {
+    let rank = |view: &ReplayAnswer| match (view.replay.is_finished(), is_paused(view)) {
         (_, true) => 0,
         (false, _) => 1,
         (true, _) => 2,
@@ -118,7 +118,7 @@ pub fn entries(replays: &[ReplayView], show: Show) -> Vec<Entry> {
 }
 
 /// Describes folded replays: `3 earlier replays of this group, 12 letters returned`.
-pub fn folded(earlier: &[ReplayView]) -> String {
+pub fn folded(earlier: &[ReplayAnswer]) -> String {
     let returned: u64 = earlier.iter().map(|view| view.total.returned).sum();
     let replays = crate::money::counted(earlier.len() as u64, "earlier replay", "earlier replays");
     match returned {
@@ -134,14 +134,14 @@ mod tests {
     use domain::id::{Actor, GroupId, ReplayId};
     use domain::replay::{Ending, PauseReason, Phase, ReplayState, WaveLedger};
 
-    fn view(id: &str, group: &str, state: ReplayState, returned: u64) -> ReplayView {
+    fn view(id: &str, group: &str, state: ReplayState, returned: u64) -> ReplayAnswer {
         let mut view = replay(state, &[WaveLedger { delivered: 1, returned, ..WaveLedger::default() }]);
         view.replay.plan.id = ReplayId::new(id);
         view.replay.plan.group = GroupId::new(group);
         view
     }
 
-    fn all() -> Vec<ReplayView> {
+    fn all() -> Vec<ReplayAnswer> {
         let finished = || ReplayState::Finished { at: NOW, ending: Ending::Completed };
         let paused = || ReplayState::Paused {
             wave: 0,
@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn ids(show: Show) -> Vec<(String, Vec<String>)> {
-        let id = |view: &ReplayView| view.replay.plan.id.to_string();
+        let id = |view: &ReplayAnswer| view.replay.plan.id.to_string();
         entries(&all(), show).iter().map(|entry| (id(&entry.newest), entry.earlier.iter().map(id).collect())).collect()
     }
 

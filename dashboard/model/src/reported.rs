@@ -37,7 +37,7 @@ pub fn certainty(reported: &Reported) -> String {
         Why::FirstOfGroup => "it was the first failed message of its message group",
         Why::AfterFailed => "it came after a failed message of its message group",
         Why::MateFailed => "the error is another message's",
-        Why::OnlyCommon => "it is the only message in all batches that failed with this error",
+        Why::OnlyCommon => "it is the only message that was in every batch that failed with this error",
         Why::Batch => "nothing tells the messages of the batch apart",
         Why::NotStarted => "the function could not start when the message was first received, and no report names it",
     };

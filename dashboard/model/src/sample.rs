@@ -7,7 +7,7 @@ use domain::time::{Span, Timestamp};
 pub const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
 
 /// Returns a replay in a state, with waves of these counts and a plan of the same sizes.
-pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveLedger]) -> wire::ReplayView {
+pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveLedger]) -> wire::ReplayAnswer {
     use domain::replay::{Approval, Ledger, Plan, PlanHash};
     let fix = domain::fix::Fix {
         kind: domain::fix::FixKind::Deploy,
@@ -67,7 +67,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         transform: None,
         state,
     };
-    wire::ReplayView { replay, group_title: "null".into(), fix: None, ledger, total, observed_until: None }
+    wire::ReplayAnswer { replay, group_title: "null".into(), fix: None, ledger, total, observed_until: None }
 }
 
 /// Returns an entry whose letter returned at a time.

@@ -7,7 +7,7 @@ use domain::reading::{EnvelopeKind, Replayability};
 use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason};
 use domain::role::{Permission, Role};
 pub use wire::list::words::{category, class, classified};
-use wire::{NextStep, ReplayView};
+use wire::{NextStep, ReplayAnswer};
 
 /// The urgency of a state. Only states that need action are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,18 +141,18 @@ pub fn skip(reason: SkipReason) -> &'static str {
 }
 
 /// Whether the canary after a resumption has not passed yet, and belongs to this wave.
-pub(crate) fn is_new_canary(view: &ReplayView, wave: u32) -> bool {
+pub(crate) fn is_new_canary(view: &ReplayAnswer, wave: u32) -> bool {
     view.replay.resumed.is_some_and(|resumed| resumed.probing && resumed.wave == wave)
 }
 
 /// Whether a replay was resumed in a wave that has no letter left for the canary.
-pub(crate) fn is_used_up(view: &ReplayView, wave: u32) -> bool {
+pub(crate) fn is_used_up(view: &ReplayAnswer, wave: u32) -> bool {
     let columns = view.ledger.wave(wave);
     is_new_canary(view, wave) && columns.pending + columns.sending + columns.in_flight == 0
 }
 
 /// Returns the tone, shape and label of a replay's state.
-pub fn replay(view: &ReplayView) -> (Tone, &'static str, String) {
+pub fn replay(view: &ReplayAnswer) -> (Tone, &'static str, String) {
     let waves = view.replay.plan.waves.len();
     match &view.replay.state {
         // It goes on with the canary in the next wave, which a moment later is the current one.

@@ -12,7 +12,7 @@ use js_sys::{Array, JSON, Reflect};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
-use wire::PolicyCheck;
+use wire::PolicyCheckAnswer;
 
 /// A version of the policy.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -90,7 +90,7 @@ pub async fn policy_history(before: Option<u64>) -> Result<PolicyVersions, ApiEr
 }
 
 /// Says what a policy would change, and why it would be refused. `text` is JSON.
-pub async fn check_policy(text: &str) -> Result<PolicyCheck, ApiError> {
+pub async fn check_policy(text: &str) -> Result<PolicyCheckAnswer, ApiError> {
     let body = format!("{{\"policy\":{text}}}");
     read(&send_text(Method::POST, "/policy/check", body).await?)
 }

@@ -6,7 +6,7 @@ use js_sys::Promise;
 use std::cell::RefCell;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
-use wire::{RefreshRequest, Session};
+use wire::{RefreshRequest, SessionAnswer};
 
 thread_local! {
     /// The renewal in progress. A refresh token may work only once, so that all requests share one renewal.
@@ -38,7 +38,8 @@ pub(super) async fn renew_after_refusal() -> bool {
 async fn renew() -> Result<JsValue, JsValue> {
     if let (Some(token), Some(refresh)) = (session::token(), session::refresh_token()) {
         let result =
-            transport::exchange::<Session>("/session/refresh", &RefreshRequest { refresh, token: token.clone() }).await;
+            transport::exchange::<SessionAnswer>("/session/refresh", &RefreshRequest { refresh, token: token.clone() })
+                .await;
         // Meanwhile the person may have signed out, or in as someone else.
         if session::token().as_ref() == Some(&token) {
             match result {

@@ -9,7 +9,7 @@ use dashboard_model::transform::sent_as;
 use domain::fix::Fix;
 use domain::gate::ConditionKind;
 use domain::person::IdentityKind;
-use wire::{ApproveRequest, GateView, PlanView, ResumeRequest};
+use wire::{ApproveRequest, GateView, PlanAnswer, ResumeRequest};
 
 /// The people involved, for the explanation of a refusal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub fn ApproveDialog(
     open: RwSignal<bool>,
     /// The current plan; `None` if it no longer exists.
     #[prop(into)]
-    plan: Signal<Option<PlanView>>,
+    plan: Signal<Option<PlanAnswer>>,
     /// The gate as evaluated for this person.
     #[prop(into)]
     gate: Signal<GateView>,
@@ -54,7 +54,7 @@ pub fn ApproveDialog(
 ) -> impl IntoView {
     let consent = RwSignal::new(Consent::default());
     // The plan that the person has seen. A newer plan must be reviewed before it can be approved.
-    let seen = RwSignal::new(None::<PlanView>);
+    let seen = RwSignal::new(None::<PlanAnswer>);
     Effect::new(move |was_open: Option<bool>| {
         let is_open = open.get();
         if is_open && was_open != Some(true) {

@@ -3,13 +3,18 @@
 use crate::api::ApiError;
 use crate::component::{Button, Kind, Problem};
 use crate::reactive::prelude::*;
-use leptos::ev::SubmitEvent;
+use leptos::ev::{KeyboardEvent, SubmitEvent};
 use leptos::html;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+/// What can have the focus by Tab. In a group of radio buttons only the checked one can.
+const TAB_STOPS: &str = "a[href], button:not(:disabled), input:not(:disabled, [type=radio]), input:checked:not(:disabled), \
+    textarea:not(:disabled), select:not(:disabled), summary, [tabindex='0']";
+
 /// A modal dialog. Its children exist only while it is open, so that it starts empty each time. Cancel has the focus
-/// unless a child has `autofocus`. On closing, the focus returns to where it was.
+/// unless a child has `autofocus`. Tab goes from the last element to the first: a browser alone would leave the page for
+/// its own buttons, where Firefox then gives Enter and Space to nobody. On closing, the focus returns to where it was.
 #[component]
 pub fn Dialog(
     /// Whether the dialog is open. Closing sets it to false.
@@ -69,7 +74,7 @@ pub fn Dialog(
     let has_confirm = on_confirm.is_some();
     view! {
         <dialog class="dialog" class:dialog-wide=move || wide.get() node_ref=node on:close=on(move |_| open.set(false))
-            aria-label=title>
+            on:keydown=on(move |event: KeyboardEvent| wrap_focus(&event, node)) aria-label=title>
             <Show when=move || open.get()>
                 <form class="dialog-form" method="dialog" on:submit=on(submit)>
                     <h2>{title}</h2>
@@ -101,5 +106,24 @@ fn focus_inside(dialog: &web_sys::HtmlDialogElement, cancel: NodeRef<html::Butto
     let cancel = cancel.try_get_untracked().flatten().map(HtmlElement::from);
     if let Some(element) = chosen.or(cancel) {
         let _ = element.focus();
+    }
+}
+
+/// Moves the focus from the last element to the first on Tab, and back on Shift Tab.
+fn wrap_focus(event: &KeyboardEvent, dialog: NodeRef<html::Dialog>) {
+    if event.key() != "Tab" || event.default_prevented() {
+        return;
+    }
+    let Some(dialog) = dialog.get_untracked() else { return };
+    let Ok(stops) = dialog.query_selector_all(TAB_STOPS) else { return };
+    let stops = (0..stops.length()).filter_map(|i| stops.get(i)?.dyn_into::<HtmlElement>().ok());
+    // What is folded or hidden has no box.
+    let stops: Vec<_> = stops.filter(|element| element.offset_width() > 0).collect();
+    let (Some(first), Some(last)) = (stops.first(), stops.last()) else { return };
+    let (end, start) = if event.shift_key() { (first, last) } else { (last, first) };
+    let focused = document().active_element();
+    if focused.as_ref() == Some(end.as_ref()) {
+        event.prevent_default();
+        let _ = start.focus();
     }
 }

@@ -5,14 +5,14 @@ use crate::reactive::prelude::*;
 use dashboard_model::discard::{Form, left_out, money};
 use dashboard_model::gate::to_type;
 use domain::discard::DiscardReason;
-use wire::DiscardPreview;
+use wire::DiscardPreviewAnswer;
 
 /// Shows a preview, and asks for the reason.
 #[component]
 pub fn DiscardForm(
     /// The preview; `None` until it is loaded.
     #[prop(into)]
-    seen: Signal<Option<DiscardPreview>>,
+    seen: Signal<Option<DiscardPreviewAnswer>>,
     /// What is filled in.
     form: RwSignal<Form>,
 ) -> impl IntoView {
@@ -39,7 +39,7 @@ pub fn DiscardForm(
 }
 
 #[component]
-fn Preview(preview: DiscardPreview) -> impl IntoView {
+fn Preview(preview: DiscardPreviewAnswer) -> impl IntoView {
     let stays = left_out(&preview.left_out);
     let stays = (!stays.is_empty()).then(|| {
         let lines = stays.into_iter().map(|line| view! { <li>{line}</li> }.into_any()).collect_view();

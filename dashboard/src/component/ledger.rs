@@ -10,7 +10,7 @@ use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::{OutcomeKind, WaveLedger};
 use domain::time::Span;
-use wire::ReplayView;
+use wire::ReplayAnswer;
 
 /// Returns the link to the letters of a wave with an outcome.
 fn letters_href(id: &ReplayId, outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
@@ -22,7 +22,7 @@ fn letters_href(id: &ReplayId, outcome: Option<OutcomeKind>, wave: Option<u32>) 
 pub fn LedgerTable(
     /// The replay.
     #[prop(into)]
-    view: Signal<ReplayView>,
+    view: Signal<ReplayAnswer>,
 ) -> impl IntoView {
     let shown = view.map(move |view| columns(&view.total));
     let rows = Memo::new(move |_| {
@@ -106,7 +106,7 @@ pub fn segments(ledger: &WaveLedger, done: &'static str) -> Vec<Segment> {
 pub fn WaveRows(
     /// The replay.
     #[prop(into)]
-    view: Signal<ReplayView>,
+    view: Signal<ReplayAnswer>,
 ) -> impl IntoView {
     let waves = view.map(move |view| view.replay.plan.waves.len() as u32);
     view! {
@@ -117,7 +117,7 @@ pub fn WaveRows(
 }
 
 #[component]
-fn WaveRow(view: Signal<ReplayView>, wave: u32) -> impl IntoView {
+fn WaveRow(view: Signal<ReplayAnswer>, wave: u32) -> impl IntoView {
     let ledger = view.map(move |view| view.ledger.wave(wave));
     let state = view.map(move |view| wave_state(view, wave));
     let stop = view.map(move |view| stop_mille(view, wave));

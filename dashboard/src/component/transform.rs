@@ -6,7 +6,7 @@ use dashboard_model::gate::letters;
 use dashboard_model::transform::{counts, fault};
 use domain::limits::PROGRAM_BYTES_MAX;
 use domain::transform::{FieldChange, ProgramFault};
-use wire::{LetterPreview, TransformPreview};
+use wire::{LetterPreview, TransformPreviewAnswer};
 
 /// Common programs.
 const EXAMPLES: &str = "\
@@ -63,7 +63,7 @@ pub fn ProgramField(
 pub fn PreviewList(
     /// The preview; `None` before the first one.
     #[prop(into)]
-    preview: Signal<Option<TransformPreview>>,
+    preview: Signal<Option<TransformPreviewAnswer>>,
     /// Whether a newer preview is loading.
     #[prop(into)]
     busy: Signal<bool>,

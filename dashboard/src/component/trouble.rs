@@ -103,7 +103,7 @@ fn Screens(face: Face, what: &'static str, rows: usize, children: ChildrenFn) ->
         State::Forbidden(error) => view! {
             <Empty title="You do not have access.">
                 <p>{error.message()}</p>
-                <p>"Ask somebody who may, or sign out and sign in with another role."</p>
+                <p>"Ask someone who has access, or sign out and sign in with another role."</p>
             </Empty>
         }
         .into_any(),
@@ -114,7 +114,7 @@ fn Screens(face: Face, what: &'static str, rows: usize, children: ChildrenFn) ->
             };
             let why = match what {
                 "letter" => "Letters are deleted some time after they were delivered or discarded.",
-                _ => "The link may be cut short, or lead to another office.",
+                _ => "The link may be incomplete, or belong to another office.",
             };
             view! {
                 <Empty title=format!("This {what} does not exist.")>
@@ -148,6 +148,6 @@ fn Screens(face: Face, what: &'static str, rows: usize, children: ChildrenFn) ->
 fn Retrying(pulse: Pulse) -> impl IntoView {
     view! {
         <span class="muted" aria-hidden="true">{part(move || pulse.retrying())}</span>
-        <span class="sr-only">"The page retries by itself."</span>
+        <span class="sr-only">"The page retries automatically."</span>
     }
 }

@@ -37,7 +37,7 @@ use dashboard_model::money::count_signed;
 use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use domain::filter::LetterFilter;
 use domain::id::GroupId;
-use wire::{GroupDetail, NextStep};
+use wire::{GroupAnswer, NextStep};
 
 /// A group's page.
 #[component]
@@ -45,7 +45,7 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
     let fetched_id = id.clone();
     let live = Live::new(
         move |seen| api::group(fetched_id.clone(), seen),
-        |detail: &GroupDetail| {
+        |detail: &GroupAnswer| {
             if detail.row.state.replay().is_some() { Pace::Busy } else { Pace::Calm }
         },
     );

@@ -10,7 +10,7 @@ use domain::audit::AuditRecord;
 use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
-use wire::AuditPage;
+use wire::AuditAnswer;
 
 type Split<P, R> = Arc<dyn Fn(&P) -> (Vec<R>, Option<String>) + Send + Sync>;
 type KeyOf<R> = Arc<dyn Fn(&R) -> String + Send + Sync>;
@@ -108,9 +108,9 @@ where
     }
 }
 
-impl Paged<AuditPage, AuditRecord> {
+impl Paged<AuditAnswer, AuditRecord> {
     /// Returns a list of audit records.
-    pub fn audit(live: Live<AuditPage>) -> Self {
+    pub fn audit(live: Live<AuditAnswer>) -> Self {
         let key = |record: &AuditRecord| format!("{} {} {}", record.at.as_ms(), timeline::what(record), record.detail);
         Self::new(live, |page| (page.records.clone(), page.next.clone()), key)
     }

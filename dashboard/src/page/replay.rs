@@ -23,7 +23,7 @@ use dashboard_model::rate::Rate;
 use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::{Phase, ReplayState};
-use wire::{GroupDetail, ReplayView};
+use wire::{GroupAnswer, ReplayAnswer};
 
 /// A replay's page.
 #[component]
@@ -31,7 +31,7 @@ pub fn ReplayPage(id: ReplayId) -> impl IntoView {
     let fetched_id = id.clone();
     let live = Live::new(
         move |seen| api::replay(fetched_id.clone(), seen),
-        |view: &ReplayView| {
+        |view: &ReplayAnswer| {
             if view.replay.is_finished() { Pace::Calm } else { Pace::Busy }
         },
     );
@@ -61,12 +61,12 @@ pub fn ReplayPage(id: ReplayId) -> impl IntoView {
 
 /// Shows a loaded replay.
 #[component]
-fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
+fn Known(live: Live<ReplayAnswer>, first: ReplayAnswer) -> impl IntoView {
     let group_id = first.replay.group().clone();
     let finished = live.part(|view| view.replay.is_finished());
     let group = Live::new(
         move |seen| api::group(group_id.clone(), seen),
-        move |detail: &GroupDetail| {
+        move |detail: &GroupAnswer| {
             let finished = finished.try_get_untracked().flatten() == Some(true);
             if detail.row.state.replay().is_some() && !finished { Pace::Busy } else { Pace::Calm }
         },
@@ -117,7 +117,7 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
 }
 
 #[component]
-fn Head(view: Signal<ReplayView>, controls: Controls, pulse: Pulse) -> impl IntoView {
+fn Head(view: Signal<ReplayAnswer>, controls: Controls, pulse: Pulse) -> impl IntoView {
     let total = view.map(move |view| view.total.clone());
     let look = view.map(words::replay);
     let bar = Signal::derive(move || {
@@ -159,7 +159,7 @@ fn Head(view: Signal<ReplayView>, controls: Controls, pulse: Pulse) -> impl Into
 }
 
 #[component]
-fn Ended(view: Signal<ReplayView>) -> impl IntoView {
+fn Ended(view: Signal<ReplayAnswer>) -> impl IntoView {
     let ended = Memo::new(move |_| {
         view.with(|view| match view.replay.state {
             ReplayState::Finished { at, .. } => Some((at, at.since(view.replay.approval.at))),
@@ -180,7 +180,7 @@ fn Ended(view: Signal<ReplayView>) -> impl IntoView {
 
 /// Shows the measured rate of sending, and the plan's limit.
 #[component]
-fn Speed(view: Signal<ReplayView>, pulse: Pulse) -> impl IntoView {
+fn Speed(view: Signal<ReplayAnswer>, pulse: Pulse) -> impl IntoView {
     let rate = RwSignal::new(Rate::default());
     Effect::new(move || {
         // Each answer is an observation, changed or not.

@@ -15,7 +15,7 @@ use domain::id::ReplayId;
 use domain::replay::WaveLedger;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
-use wire::{ReplayView, ReplaysAnswer};
+use wire::{ReplayAnswer, ReplaysAnswer};
 
 /// The page of replays.
 #[component]
@@ -142,7 +142,7 @@ fn NoReplays() -> impl IntoView {
     }
 }
 
-fn cells(view: &ReplayView) -> impl IntoView + use<> {
+fn cells(view: &ReplayAnswer) -> impl IntoView + use<> {
     let (replay, plan) = (&view.replay, &view.replay.plan);
     let (tone, shape, text) = words::replay(view);
     let people = format!("planned by {}, approved by {}", plan.made_by, replay.approval.by);

@@ -11,10 +11,10 @@ use dashboard_model::route::Route;
 use dashboard_model::stay::{DRAFTS_KEPT, why_signed_out};
 use leptos::task::spawn_local;
 use std::pin::Pin;
-use wire::{IssuerSignInRequest, Session};
+use wire::{IssuerSignInRequest, SessionAnswer};
 
 /// A sign-in in progress: the session, and the page to show next.
-type SigningIn = Pin<Box<dyn Future<Output = Result<(Session, Route), Refusal>>>>;
+type SigningIn = Pin<Box<dyn Future<Output = Result<(SessionAnswer, Route), Refusal>>>>;
 
 const UNSAFE: &str = "Sign-in requires HTTPS. Open this page over HTTPS and try again.";
 
@@ -213,7 +213,7 @@ fn option(label: &'static str, words: String, busy: RwSignal<bool>, press: Callb
 fn new_link() -> AnyView {
     view! {
         <p>"Sign in with a one-time link. In the terminal that runs the office, press "<b>"Enter"</b>
-            " for new links, or run "<code>"dlo links --data <folder>"</code>" in another terminal; the office's terminal shows the folder."</p>
+            " for new links, or run "<code>"dlo links --data <folder>"</code>" in another terminal. The folder is on the office's terminal."</p>
         <p>"There is one link per role: viewer, operator, approver, admin."</p>
     }
     .into_any()

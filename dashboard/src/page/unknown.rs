@@ -9,7 +9,7 @@ pub fn UnknownPage(path: String) -> impl IntoView {
     view! {
         <Frame title="Page not found">
             <Empty title=format!("No page at {path}.")>
-                <p>"The link may be cut short. Pages of groups and replays are found from their lists."</p>
+                <p>"The link may be incomplete. Find groups and replays in their lists."</p>
                 <a class="button" href="/groups">"Go to groups"</a>
             </Empty>
         </Frame>

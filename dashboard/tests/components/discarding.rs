@@ -10,11 +10,11 @@ use domain::money::{Currency, Money, Purse};
 use domain::replay::LeftOut;
 use domain::time::Timestamp;
 use wasm_bindgen_test::wasm_bindgen_test;
-use wire::DiscardPreview;
+use wire::DiscardPreviewAnswer;
 
-fn preview(letters: i64) -> DiscardPreview {
+fn preview(letters: i64) -> DiscardPreviewAnswer {
     let money = Money { amount: 1_234.into(), currency: Currency::parse("EUR").unwrap() };
-    DiscardPreview {
+    DiscardPreviewAnswer {
         letters: Tally { letters, priced: letters, money: Purse::from(Some(money)) },
         left_out: vec![LeftOut { reason: "in replay r-1, which is under way".into(), letters: 2 }],
         seen_at: Timestamp::from_ms(1_795_000_000_000),

@@ -11,6 +11,7 @@ use domain::group::Tally;
 use domain::money::{Currency, Money, Purse};
 use domain::time::Span;
 use wasm_bindgen_test::wasm_bindgen_test;
+use web_sys::{KeyboardEvent, KeyboardEventInit};
 use wire::NextStep;
 
 #[wasm_bindgen_test]
@@ -76,6 +77,41 @@ async fn a_dialog_focuses_cancel_and_returns_the_focus() {
     fixture.get(".dialog-buttons button").click();
     fixture.until("the opener has the focus", |_| focused() == "Open").await;
     assert!(!open.get_untracked());
+}
+
+#[wasm_bindgen_test]
+async fn tab_stays_within_a_dialog() {
+    let open = RwSignal::new(true);
+    let fixture = show(move || {
+        view! {
+            <Dialog open title="Abort?" confirm="Abort" on_confirm=|()| ()>
+                <details><summary>"More"</summary><a href="/hidden">"Hidden"</a></details>
+                <input id="never" disabled=true />
+            </Dialog>
+        }
+    });
+    let focused = || document().active_element().and_then(|element| element.text_content()).unwrap_or_default();
+    fixture.until("Cancel has the focus", |_| focused() == "Cancel").await;
+    // Each row: what has the focus, whether Shift is held, and what has the focus then. Events made by a script do not
+    // move it by themselves, so only the ends move.
+    let rows = [
+        ("button[type=submit]", false, "More"),
+        ("summary", true, "Abort"),
+        ("summary", false, "More"),
+        (".dialog-buttons button", false, "Cancel"),
+        (".dialog-buttons button", true, "Cancel"),
+    ];
+    for (from, shift, to) in rows {
+        let init = KeyboardEventInit::new();
+        init.set_key("Tab");
+        init.set_shift_key(shift);
+        init.set_bubbles(true);
+        init.set_cancelable(true);
+        let element = fixture.get(from);
+        element.focus().unwrap();
+        element.dispatch_event(&KeyboardEvent::new_with_keyboard_event_init_dict("keydown", &init).unwrap()).unwrap();
+        assert_eq!(focused(), to, "from {from}, shift {shift}");
+    }
 }
 
 #[wasm_bindgen_test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{Event, EventInit, HtmlInputElement, HtmlTextAreaElement};
-use wire::{ApproveRequest, GateView, PlanView, ReplayView};
+use wire::{ApproveRequest, GateView, PlanAnswer, ReplayAnswer};
 
 fn gate(quiet: Value, approval: Value) -> GateView {
     let condition = |kind: &str, status: &Value, evidence: &str| {
@@ -32,7 +32,7 @@ fn unmet(opens_at: Option<f64>) -> Value {
     json!({ "status": "unmet", "opens_at": opens_at.map(|at| at as i64) })
 }
 
-fn plan(letters: u64, hash: &str) -> PlanView {
+fn plan(letters: u64, hash: &str) -> PlanAnswer {
     serde_json::from_value(json!({ "hash": hash, "duration_ms": 31_000, "arrived_since": 0, "plan": {
         "id": "replay-1", "group": "g", "main_queue": "arn:aws:sqs:local:0:orders", "made_by": "otto", "made_at": 0,
         "fix": { "kind": "deploy", "reference": "v2", "declared_by": "ana", "declared_at": 0, "effective_at": 0 },
@@ -45,7 +45,7 @@ fn plan(letters: u64, hash: &str) -> PlanView {
 }
 
 /// Returns a replay with waves of 1 and 9 letters that paused in its second wave.
-fn replay() -> ReplayView {
+fn replay() -> ReplayAnswer {
     let wave = |delivered: u64, returned: u64, in_flight: u64, pending: u64| json!({ "delivered": delivered, "returned": returned, "in_flight": in_flight, "pending": pending });
     serde_json::from_value(json!({
         "group_title": "null", "observed_until": null,
@@ -64,7 +64,7 @@ fn replay() -> ReplayView {
 /// An open approval dialog, and the request that it sends.
 struct Approval {
     fixture: Fixture,
-    plan: RwSignal<Option<PlanView>>,
+    plan: RwSignal<Option<PlanAnswer>>,
     gate: RwSignal<GateView>,
     sent: RwSignal<Option<ApproveRequest>>,
 }

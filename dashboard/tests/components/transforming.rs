@@ -7,9 +7,9 @@ use serde_json::json;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{Event, EventInit, HtmlTextAreaElement};
-use wire::TransformPreview;
+use wire::TransformPreviewAnswer;
 
-fn preview(value: serde_json::Value) -> Option<TransformPreview> {
+fn preview(value: serde_json::Value) -> Option<TransformPreviewAnswer> {
     let mut whole = json!({
         "faults": [], "letters": [], "counts": {"changed": 0, "unchanged": 0, "failed": 0}, "cut": false
     });

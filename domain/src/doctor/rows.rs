@@ -153,7 +153,7 @@ fn retention(dlq: &DlqFacts, settings: &QueueSettings) -> Judged {
     Wrong(
         Severity::Warning,
         format!(
-            "{name} keeps messages for {} only. If nothing takes them in that time, they are lost.",
+            "{name} keeps messages for only {}. Messages that nothing receives in that time are lost.",
             words(settings.retention)
         ),
         format!("Set the retention (MessageRetentionPeriod) of {name} to 1209600, which is 14 days."),
@@ -198,7 +198,7 @@ fn intake_visibility(dlq: &DlqFacts, settings: &QueueSettings) -> Judged {
 
 fn visibility(facts: &QueueFacts, main: &QueueSettings, consumer: &AttachedConsumer) -> Judged {
     let Some(timeout) = consumer.timeout else {
-        return Unchecked(format!("The timeout of {} is not known: see ConsumerFunctionArns.", consumer.service));
+        return Unchecked(format!("The timeout of {} is unknown: see ConsumerFunctionArns.", consumer.service));
     };
     let advised = timeout.times(VISIBILITY_PER_TIMEOUT);
     if main.visibility_timeout >= advised {
@@ -266,7 +266,7 @@ fn consumer(facts: &QueueFacts) -> Judged {
         Fact::Unknown(reason) => Unchecked(reason.clone()),
         Fact::Missing => Fine,
         Fact::Known(consumers) => match consumers.first() {
-            None => Unchecked(format!("No function consumes {name}. Whether a consumer elsewhere does is not known.")),
+            None => Unchecked(format!("No function consumes {name}. This check cannot see consumers elsewhere.")),
             Some(first) if consumers.iter().all(|consumer| !consumer.enabled) => Wrong(
                 Severity::Critical,
                 format!(
@@ -333,7 +333,7 @@ fn failures(facts: &QueueFacts, consumer: &AttachedConsumer) -> Judged {
         (Some(false), Some(size)) if size > 1 => Wrong(
             Severity::Warning,
             format!(
-                "{service} gets up to {size} messages at once, and one that fails fails all of them. If it returns a list of failed messages, Lambda ignores it and deletes them."
+                "{service} receives up to {size} messages at once, and if one fails, all of them fail. If it returns a list of failed messages, Lambda ignores it and deletes them."
             ),
             remedy,
         ),
@@ -350,7 +350,7 @@ fn filter(consumer: &AttachedConsumer) -> Judged {
             format!(
                 "The event source mapping of {service} has filter criteria: Lambda deletes every message that does not match."
             ),
-            "Remove the filter criteria, or make sure that messages that do not match may be lost.".into(),
+            "Remove the filter criteria, unless messages that do not match may be lost.".into(),
         ),
         Some(false) => Fine,
         None => Unchecked(format!("The event source mapping of {service} was not read.")),

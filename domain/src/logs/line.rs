@@ -1,7 +1,7 @@
 //! What one log line says: the error in it, and the invocation that it belongs to.
 //!
 //! The forms are those of Lambda's managed runtimes and of common loggers of Node, Python and Java, as text and as JSON.
-//! A line in no known form is no error: a log is full of words, and a wrong one counts like a right one.
+//! A line in an unknown form is not read as an error: a log is full of words, and a wrong reading counts like a right one.
 
 use crate::reading::Failure;
 use crate::report::ReportKind;

@@ -1,8 +1,9 @@
 //! The ranges of a policy's numbers. A policy out of range would switch a protection off, or never end a wait.
 
+use super::error::PolicyError;
 use super::links::why_not_a_pattern;
 use super::sign_in::Revoked;
-use super::{AlertPolicy, Policy, StrategyRule};
+use super::{AlertPolicy, Policy, StrategyRule, shape};
 use crate::limits::{
     ALERT_WAIT_MIN, CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, DISCARDED_KEPT_MIN, GROWTH_FACTOR_MAX, IDLE_MIN,
     PACE_PER_S_MAX, PAUSE_SHARE_PCT_MAX, PLAN_LETTERS_MAX, POLICY_WAIT_MAX, RECEIVES_MAX, REPLAYS_MAX_MAX,
@@ -13,53 +14,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use serde_json::{Map, Value};
 
-/// Why a policy cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PolicyError {
-    /// It is not JSON, or a key or a value is unknown.
-    #[error("the policy cannot be read")]
-    Unreadable(#[source] serde_json::Error),
-    /// A setting is unknown, or its value has another type.
-    #[error("{setting} cannot be read")]
-    Setting {
-        /// The setting's path, as far as it is known.
-        setting: String,
-        /// What was expected.
-        #[source]
-        source: serde_json::Error,
-    },
-    /// The pattern of a link is not valid.
-    #[error("{setting} is not a valid link pattern: {why}")]
-    Link {
-        /// The setting's path in the policy file.
-        setting: &'static str,
-        /// What it must be.
-        why: &'static str,
-    },
-    /// An entry of `sign_in.revoked` names nobody, so it would revoke nothing.
-    #[error("{setting} names nobody. Give a subject, a name or issued_before, or remove the entry")]
-    RevokesNobody {
-        /// The setting's path in the policy file.
-        setting: String,
-    },
-    /// A number is out of range.
-    #[error("{setting} is {value}; it must be between {min} and {max}")]
-    OutOfRange {
-        /// The setting's path in the policy file.
-        setting: String,
-        /// Its value.
-        value: i128,
-        /// The minimum.
-        min: i128,
-        /// The maximum.
-        max: i128,
-    },
-}
-
 impl Policy {
     /// Parses a policy file (JSON) and checks the range of every number. Use it for every policy from outside.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
         let policy: Self = serde_json::from_str(text).map_err(PolicyError::Unreadable)?;
+        // Read again, because what was read from a list looks like any other policy.
+        shape::check(&serde_json::from_str(text).map_err(PolicyError::Unreadable)?)?;
         policy.check()?;
         Ok(policy)
     }
@@ -75,9 +35,8 @@ impl Policy {
     /// assert_eq!(error.to_string(), "class_rules[0] cannot be read");
     /// ```
     pub fn from_value(value: &Value) -> Result<Self, PolicyError> {
-        // A list of values would be read, too: by the order of the settings.
-        let members: Map<String, Value> = serde_json::from_value(value.clone()).map_err(PolicyError::Unreadable)?;
-        let policy: Self = serde_json::from_value(Value::Object(members)).map_err(|source| match place(value) {
+        shape::check(value)?;
+        let policy: Self = serde_json::from_value(value.clone()).map_err(|source| match place(value) {
             Some(setting) => PolicyError::Setting { setting, source },
             None => PolicyError::Unreadable(source),
         })?;
@@ -85,7 +44,7 @@ impl Policy {
         Ok(policy)
     }
 
-    /// Checks the range of every number, and the pattern of every link.
+    /// Checks the range of every number, the message type of every rule, and the pattern of every link.
     fn check(&self) -> Result<(), PolicyError> {
         let (gate, replay) = (&self.gate, &self.replay);
         within("gate.replays_max", gate.replays_max, 1, REPLAYS_MAX_MAX)?;
@@ -110,7 +69,11 @@ impl Policy {
         for (at, rule) in self.auto_approvals.iter().enumerate() {
             within(&format!("auto_approvals[{at}].letters_max"), rule.letters_max, 0, PLAN_LETTERS_MAX)?;
         }
+        for (at, rule) in self.message_types.iter().enumerate() {
+            shape::message_type(&format!("message_types[{at}]"), &rule.message_type)?;
+        }
         for (at, rule) in self.strategies.iter().enumerate() {
+            shape::message_type(&format!("strategies[{at}]"), &rule.message_type)?;
             rule.check(at)?;
         }
         if let Some(why) = self.links.trace.as_deref().and_then(why_not_a_pattern) {
@@ -252,7 +215,7 @@ mod tests {
                 "strategies[0].attempts_max is 0; it must be between 1 and 1000",
             ),
             (
-                r#"{"strategies":[{"message_type":"*"},{"stages_ms":[1,43200001]}]}"#,
+                r#"{"strategies":[{"message_type":"*"},{"message_type":"a","stages_ms":[1,43200001]}]}"#,
                 "strategies[1].stages_ms is 43200001; it must be between 0 and 43200000",
             ),
         ];
@@ -267,7 +230,8 @@ mod tests {
             (r#"{"rates":{"base":"EUR"}}"#, "rates cannot be read"),
             (r#"{"strategies":[{},{"jitter":"loud"}]}"#, "strategies[1] cannot be read"),
             (r#"{"replay":{"pace_per_s":0}}"#, "replay.pace_per_s is 0; it must be between 1 and 10000"),
-            ("[]", "the policy cannot be read"),
+            ("[]", "the policy must be an object of named settings, { … }"),
+            ("7", "the policy must be an object of named settings, { … }"),
         ] {
             let value = serde_json::from_str(text).expect(text);
             assert_eq!(Policy::from_value(&value).expect_err(text).to_string(), expected);

@@ -145,7 +145,7 @@ pub fn warnings(before: &Policy, after: &Policy) -> Vec<String> {
 
 /// Settings of which a lower value protects less, and what then happens.
 const WEAKER_IF_LOWER: [(&str, &str); 3] = [
-    ("replay.wave_delay_ms", "a wave follows sooner on the one before"),
+    ("replay.wave_delay_ms", "waves follow each other sooner"),
     ("gate.quiet_ms", "a replay may start sooner after a fix"),
     ("replay.window_slack_ms", "letters are observed for a shorter time"),
 ];
@@ -183,14 +183,16 @@ fn weakened(change: &PolicyChange) -> Option<String> {
         "queues.main" | "queues.default_main" | "queues.default_dlq" => {
             Some(format!("{}: letters may be sent to other queues.", from_to()))
         }
-        alert if alert.starts_with("alerts.") => Some(format!("{}: people may be told later, or not.", from_to())),
+        alert if alert.starts_with("alerts.") => {
+            Some(format!("{}: people may be alerted later, or not at all.", from_to()))
+        }
         rule if rule.starts_with("message_types[") && READ_FROM.iter().any(|end| rule.ends_with(end)) => {
             Some(format!("{}: sums and deadlines may no longer be found in letters.", from_to()))
         }
         // The first rule of a type decides, so another order is another rule.
         "message_types" => Some(
-            "Rules of message types are added, removed or in another order: sums, deadlines and second people may no \
-             longer be found as before."
+            "Rules of message types are added, removed or reordered: sums, deadlines and second approvers may be \
+             found differently."
                 .into(),
         ),
         _ => None,

@@ -1,8 +1,8 @@
 //! What a function returned for its batch, as an event source mapping with `ReportBatchItemFailures` reads it.
 //!
-//! The rules are Lambda's (Lambda developer guide, "Implementing partial batch responses"): nothing or an empty list is
-//! a success of the whole batch; a list that Lambda cannot read, and text that is no JSON, are a failure of the whole batch.
-//! What the guide does not name, such as a text or a number, proves nothing: a receipt must not rest on it.
+//! The rules are Lambda's (Lambda developer guide, "Implementing partial batch responses"). Nothing or an empty list: the
+//! whole batch succeeded. A list that Lambda cannot read, or text that is not JSON: the whole batch failed. What the guide
+//! does not name, such as a text or a number, proves nothing: a receipt must not rest on it.
 
 use super::json;
 use crate::id::MessageId;
@@ -36,7 +36,7 @@ pub enum Invalid {
     /// The member is not a list.
     #[error("batchItemFailures is not a list: Lambda retries the whole batch")]
     NotAList,
-    /// The response has the member, but is no JSON.
+    /// The response has the member, but is not JSON.
     #[error(
         "the response with batchItemFailures is no JSON, for example because it contains NaN: Lambda retries the whole batch"
     )]

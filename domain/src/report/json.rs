@@ -10,7 +10,7 @@ const ESCAPE_BYTES: usize = 6;
 const REPLACED: &str = "\\ufffd";
 
 /// Parses JSON. If that fails, tries once more without bytes that are no UTF-8 and without halves of characters: Node
-/// writes `\ud83d` where a text was cut in the middle of an emoji. Returns `None` for what is no JSON even then.
+/// writes `\ud83d` where a text was cut in the middle of an emoji. Returns `None` if the result is still not JSON.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     serde_json::from_slice(bytes).ok().or_else(|| serde_json::from_str(&repaired(bytes)).ok())
 }

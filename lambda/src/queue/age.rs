@@ -58,7 +58,7 @@ impl Ages {
                 Ok(answer) => alarms += answer.metric_alarms().len(),
                 Err(error) => {
                     let error = office::error::chain(&error);
-                    tracing::warn!(%queue, error, "CloudWatch did not tell which alarms watch a queue");
+                    tracing::warn!(%queue, error, "CloudWatch did not return the alarms on a queue");
                     return None;
                 }
             }
@@ -93,7 +93,7 @@ impl Ages {
             Ok(answer) => answer.metric_data_results().first().and_then(latest),
             Err(error) => {
                 let error = office::error::chain(&error);
-                tracing::warn!(%queue, error, "CloudWatch did not tell the age of the oldest message; going by the counts");
+                tracing::warn!(%queue, error, "CloudWatch did not return the age of the oldest message; using the message counts instead");
                 None
             }
         }

@@ -9,48 +9,45 @@ use domain::time::Timestamp;
 use office::api::{Api, ApiError, Door, Endpoint};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use wire::{ErrorCode, IssuerSignInRequest, RefreshRequest, Session, SignInOptions};
+use wire::{ErrorCode, IssuerSignInRequest, RefreshRequest, SessionAnswer, SignInAnswer};
 
 type Body<T> = Result<Json<T>, JsonRejection>;
 type Response<T> = Result<Json<T>, ApiError>;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get::<SignInOptions, _>("/session", "Describe how to sign in", describe_sign_in).for_everybody(),
-        Endpoint::post::<IssuerSignInRequest, Session, _>(
+        Endpoint::get::<SignInAnswer, _>("/session", "Describe how to sign in", describe_sign_in).for_everybody(),
+        Endpoint::post::<IssuerSignInRequest, SessionAnswer, _>(
             "/session/code",
             None,
             "Exchange the issuer's code for an ID token and identify its bearer",
             exchange_code,
         ),
-        Endpoint::post::<RefreshRequest, Session, _>(
+        Endpoint::post::<RefreshRequest, SessionAnswer, _>(
             "/session/refresh",
             None,
             "Exchange a refresh token for the next ID token of the same person",
             refresh,
         ),
-        Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session", sign_out),
+        Endpoint::delete::<SignOutAnswer, _>("/session", Permission::View, "End the session", sign_out),
     ]
 }
 
 /// The result of ending a session.
 #[derive(serde::Serialize, schemars::JsonSchema)]
-struct Ended {
+struct SignOutAnswer {
     /// Whether the token has become invalid. The issuer's tokens stay valid until they expire.
     ended: bool,
 }
 
 /// Always returns `false`: only the issuer can revoke its token, which stays valid until it expires.
-async fn sign_out() -> Json<Ended> {
-    Json(Ended { ended: false })
+async fn sign_out() -> Json<SignOutAnswer> {
+    Json(SignOutAnswer { ended: false })
 }
 
-async fn describe_sign_in(
-    State(api): State<Api>,
-    Extension(tokens): Extension<Arc<Tokens>>,
-) -> Response<SignInOptions> {
+async fn describe_sign_in(State(api): State<Api>, Extension(tokens): Extension<Arc<Tokens>>) -> Response<SignInAnswer> {
     let issuer = tokens.documents.sign_in_url(&tokens.client_id, &tokens.scope, api.office.now()).await;
-    Ok(Json(SignInOptions { issuer: Some(issuer.map_err(unreachable)?) }))
+    Ok(Json(SignInAnswer { issuer: Some(issuer.map_err(unreachable)?) }))
 }
 
 /// Exchanges the issuer's code for an ID token.
@@ -63,7 +60,7 @@ async fn exchange_code(
     Extension(tokens): Extension<Arc<Tokens>>,
     Extension(door): Extension<Arc<Door>>,
     ask: Body<IssuerSignInRequest>,
-) -> Response<Session> {
+) -> Response<SessionAnswer> {
     let (Json(ask), now) = (ask?, api.office.now());
     let form = [
         ("grant_type", "authorization_code"),
@@ -90,7 +87,7 @@ async fn refresh(
     Extension(tokens): Extension<Arc<Tokens>>,
     Extension(door): Extension<Arc<Door>>,
     ask: Body<RefreshRequest>,
-) -> Response<Session> {
+) -> Response<SessionAnswer> {
     let (Json(ask), now) = (ask?, api.office.now());
     let visit = Visit { api: &api, tokens: &tokens, door: &door };
     let Some(subject) = tokens.continued(&ask.token, now).await else { return Err(visit.foreign().await) };
@@ -120,7 +117,12 @@ struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    async fn session(&self, token: String, refresh: Option<String>, claims: &Map<String, Value>) -> Response<Session> {
+    async fn session(
+        &self,
+        token: String,
+        refresh: Option<String>,
+        claims: &Map<String, Value>,
+    ) -> Response<SessionAnswer> {
         let expires_s = claims.get("exp").and_then(Value::as_i64);
         let (Some(bearer), Some(expires_s)) = (self.tokens.bearer(claims), expires_s) else {
             let message =
@@ -138,7 +140,7 @@ impl Visit<'_> {
         };
         let expires_at = Timestamp::from_ms(expires_s.saturating_mul(1000));
         let lasts_ms = expires_at.since(self.api.office.now());
-        Ok(Json(Session { token, expires_at, lasts_ms, me: self.api.current().await?.me(&caller), refresh }))
+        Ok(Json(SessionAnswer { token, expires_at, lasts_ms, me: self.api.current().await?.me(&caller), refresh }))
     }
 
     /// Refuses a token that belongs to another sign-in, or to none.

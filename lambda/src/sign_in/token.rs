@@ -263,7 +263,7 @@ pub(super) mod tests {
             assert_eq!(verify(&issuer.sign(&with(header(), "alg", json!(alg)), &claims()), &key), None, "{alg}");
         }
         let rsa = issuer.sign(&with(header(), "alg", json!("RS256")), &claims());
-        assert_eq!(verify(&rsa, &key), Some(Err(Rejected::Signature)), "the key belongs to another algorithm");
+        assert_eq!(verify(&rsa, &key), Some(Err(Rejected::Signature)), "the key is for another algorithm");
         let critical = issuer.sign(&with(header(), "crit", json!(["exp"])), &claims());
         assert_eq!(verify(&critical, &key), None);
         for (typ, expected) in [("JWT", Some(Ok(()))), ("jwt", Some(Ok(()))), ("at+jwt", None), ("logout+jwt", None)] {

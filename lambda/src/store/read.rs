@@ -137,7 +137,7 @@ pub(super) async fn facts(table: &Table, id: &GroupId, from_bucket: i64) -> Resu
     shards.insert(0);
     let (oldest_sent_at, loss_at) = ages(table, id, &counts, extremes, &shards).await?;
     let arrivals = arrivals.split_off(&from_bucket).into_iter().collect();
-    Ok(Some(GroupFacts { group, counts, oldest_sent_at, loss_at, arrivals }))
+    Ok(Some(GroupFacts { variant: group, counts, oldest_sent_at, loss_at, arrivals }))
 }
 
 fn add_arrivals(arrivals: &mut BTreeMap<i64, u64>, hour: i64, item: &Item) {

@@ -40,7 +40,7 @@ enum Command {
         /// Delete the files of earlier runs first
         #[arg(long)]
         fresh: bool,
-        /// Open what can be read of damaged files, after copying them to a folder `damaged-1`, `damaged-2`, …
+        /// Open damaged files and keep what is readable, after copying them to a folder `damaged-1`, `damaged-2`, …
         #[arg(long)]
         accept_damage: bool,
         /// Orders that the demo places per second; 0 for none
@@ -68,7 +68,7 @@ enum Command {
         main: Option<String>,
         /// URL of a queue to which consumers send receipts (`ConsumerConfig::receipts`) and reports of failures
         /// (docs/examples/report). A letter with a receipt counts as delivered at once; one with a report shows why it
-        /// failed. The office deletes what it takes from this queue
+        /// failed. The office deletes the messages that it reads from this queue
         #[arg(long, value_name = "URL", requires = "custody")]
         receipts: Option<String>,
         /// Folder for the office's files; with --custody it holds the only copy of the letters
@@ -80,7 +80,7 @@ enum Command {
         /// Policy file (see infra/policy.example.json); the defaults apply without one
         #[arg(long, value_name = "FILE")]
         policy: Option<PathBuf>,
-        /// Open what can be read of damaged files, after copying them to a folder `damaged-1`, `damaged-2`, …
+        /// Open damaged files and keep what is readable, after copying them to a folder `damaged-1`, `damaged-2`, …
         #[arg(long)]
         accept_damage: bool,
         /// Your name in the audit log, for every role [default: the name of your user account]
@@ -90,8 +90,8 @@ enum Command {
     /// Examine a real queue: settings that lose messages, delay them or hide failures, and how to fix each
     ///
     /// Reads only. Needs sqs:GetQueueAttributes, sqs:GetQueueUrl, sqs:ListDeadLetterSourceQueues,
-    /// lambda:ListEventSourceMappings, lambda:GetFunctionConfiguration and cloudwatch:DescribeAlarmsForMetric; what may
-    /// not be read is reported as not checked. The exit status is 1 if something is wrong.
+    /// lambda:ListEventSourceMappings, lambda:GetFunctionConfiguration and cloudwatch:DescribeAlarmsForMetric. What it
+    /// may not read is reported as not checked. The exit status is 1 if something is wrong.
     #[cfg(feature = "aws")]
     Doctor {
         /// URL of a main queue, or of a dead-letter queue to examine every queue that names it
@@ -103,8 +103,8 @@ enum Command {
     },
     /// Check a dead-letter queue, and print a script that attaches it to an office on AWS
     ///
-    /// Read the script, then run it: `dlo attach <URL> | sh`. It sets the tags from which the office gets its rights, and
-    /// deploys infra/attach.yaml as a stack of its own. If the queue would lose letters, no script is printed: the problems
+    /// Read the script, then run it: `dlo attach <URL> | sh`. It sets the tags that give the office its rights, and
+    /// deploys infra/attach.yaml as a separate stack. If the queue would lose letters, no script is printed: the problems
     /// are listed on stderr, and the exit status is 1. Needs the permissions of `dlo doctor`.
     #[cfg(feature = "aws")]
     Attach {
@@ -117,9 +117,9 @@ enum Command {
     },
     /// Send every open letter of an office back to its dead-letter queue, so that the office can be removed
     ///
-    /// First make sure that nothing takes the letters again: deploy the office with IntakeEnabled=false, and remove the
-    /// stacks that `dlo attach` made. The environment variable DLO_TOKEN has the token of an approver or admin; the letters
-    /// are sent with your AWS credentials, which need sqs:SendMessage on the queues and lambda:ListEventSourceMappings.
+    /// First make sure that nothing picks the letters up again: deploy the office with IntakeEnabled=false, and remove the
+    /// stacks that `dlo attach` made. The environment variable DLO_TOKEN must hold the token of an approver or admin. The
+    /// letters are sent with your AWS credentials, which need sqs:SendMessage on the queues and lambda:ListEventSourceMappings.
     /// The exit status is 1 if a letter stays in the office. Run it again if it was interrupted.
     #[cfg(feature = "aws")]
     Evacuate {
@@ -139,9 +139,9 @@ enum Command {
     /// Send an office's letters back to their queues (not in this build: see `dlo evacuate`)
     #[cfg(not(feature = "aws"))]
     Evacuate(NotBuilt),
-    /// Back up the office's folder, also while the office runs
+    /// Back up the office's folder, even while the office runs
     ///
-    /// The backup is a folder that `--data` opens. Its files are from one moment, and verified.
+    /// The backup is a folder that you can open with `--data`. Its files are from the same moment, and are verified.
     Backup {
         /// New folder for the backup
         #[arg(value_name = "TO")]
@@ -187,7 +187,7 @@ enum Command {
         #[command(subcommand)]
         command: PolicyCommand,
     },
-    /// Add the layer `witness` to Lambda functions, which then say why messages failed
+    /// Add the layer `witness` to Lambda functions, so that they report why messages failed
     Witness {
         #[command(subcommand)]
         command: WitnessCommand,

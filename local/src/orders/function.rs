@@ -12,7 +12,7 @@ use super::state::State;
 use super::version::Version;
 use super::{Kind, Mix, SERVICE, generate};
 use consumer::dynamodb::DynamoStore;
-use consumer::lambda::Batch;
+use consumer::lambda::{Answer, Batch};
 use consumer::once::{Once, OnceStore};
 use consumer::{Consumer, ConsumerConfig};
 use domain::id::QueueArn;
@@ -22,6 +22,7 @@ use lambda::queue::SqsQueue;
 use lambda::{connect, function, settings};
 use queue::{EntryFailure, Outgoing, Queue, QueueError};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 /// How long one attempt to pay may take, and how long its key is leased. The work is the write of its record, so a function
 /// that dies at it blocks the order for no longer than that.
@@ -38,11 +39,13 @@ pub async fn run() -> Result<(), function::Error> {
     let payments = DynamoStore::with_config(&connection, settings::required("ORDERS_PAYMENTS")?);
     let queue = Arc::new(SqsQueue::new(&connection));
     let consumer = consumer(ConsumerConfig { receipts, ..config }, version, queue, Arc::new(payments));
-    function::answer(|batch: Batch, _| {
-        let consumer = consumer.clone();
-        async move { Ok(consumer.handle_event(batch).await?) }
-    })
-    .await
+    function::answer(|batch, ends_at| answer(consumer.clone(), batch, ends_at)).await
+}
+
+/// Answers an event before the platform ends the invocation.
+async fn answer(consumer: Consumer, batch: Batch, ends_at: Timestamp) -> Result<Answer, function::Error> {
+    let since_epoch = Duration::from_millis(u64::try_from(ends_at.as_ms()).unwrap_or_default());
+    Ok(consumer.handle_event(batch, SystemTime::UNIX_EPOCH + since_epoch).await?)
 }
 
 /// The payment is what the store keeps for the order's key, so an order is paid once.

@@ -3,6 +3,7 @@
 //! The key of a charge and its payment are one transaction of one SQLite file (`consumer::sqlite::insert_once`). A kill
 //! leaves both or neither; a charge that comes again finds its key.
 
+use consumer::once::Lease;
 use consumer::sqlite::{create_table, insert_once};
 use domain::money::Money;
 use domain::time::{Span, Timestamp};
@@ -113,7 +114,8 @@ fn record(db: &mut Connection, charges: &[Charge], now: Timestamp) -> rusqlite::
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut paid = Vec::with_capacity(charges.len());
     for Charge { key, money, .. } in charges {
-        let is_new = insert_once(&transaction, key, now, now.plus(KEPT))?;
+        // Keys of this file are never leased, so what is not granted was paid.
+        let is_new = insert_once(&transaction, key, now, now.plus(KEPT))? == Lease::Granted;
         if is_new {
             let row = params![key, money.amount.to_string(), money.currency.as_str(), now.as_ms()];
             let text = "INSERT INTO payment (key, amount, currency, paid_at) VALUES (?1, ?2, ?3, ?4)";

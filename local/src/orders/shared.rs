@@ -86,7 +86,8 @@ impl Shared {
             Outcome::Handled => state.handled_count += 1,
             Outcome::Retried { .. } => state.retried_count += 1,
             Outcome::DeadLettered { .. } => state.dead_count += 1,
-            Outcome::Unsettled { .. } | Outcome::Released => {}
+            // The others come back.
+            _ => {}
         });
     }
 

@@ -32,7 +32,7 @@ pub enum PanelCommand {
         #[arg(long, value_enum)]
         kind: Option<Kind>,
     },
-    /// Pause the producer: no new orders but yours
+    /// Pause the producer; only the orders that you place arrive
     Pause,
     /// Resume the producer
     Resume,

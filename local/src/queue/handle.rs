@@ -62,7 +62,7 @@ struct Current {
 impl Current {
     fn find(request: &Request<'_>, handle: Handle) -> Result<Option<Self>, Fault> {
         let mut find = request.db.prepare_cached(
-            "SELECT receive_count, visible_at, coalesce(received_at, 0), lane FROM message
+            "SELECT receive_count, visible_at, coalesce(received_at, 0), message_group FROM message
                 WHERE key = ?1 AND queue = ?2",
         )?;
         let read = |row: &Row<'_>| {

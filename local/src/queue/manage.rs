@@ -90,6 +90,7 @@ pub(super) fn attributes(request: &Request<'_>, arn: &QueueArn) -> Result<QueueA
         fifo: arn.is_fifo(),
         visibility_timeout: queue.settings.visibility_timeout,
         retention: queue.settings.retention,
+        message_bytes_max: queue.settings.message_bytes_max,
         redrive: queue.settings.redrive,
         visible_count: unsigned(all - in_flight - delayed),
         in_flight_count: unsigned(in_flight),

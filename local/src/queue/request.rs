@@ -134,7 +134,7 @@ impl Request<'_> {
         let Some(message_group) = message_group else { return Ok(()) };
         let mut promote = self.db.prepare_cached(
             "UPDATE message SET head = 1 WHERE head = 0 AND key =
-                (SELECT key FROM message WHERE queue = ?1 AND lane = ?2 ORDER BY position LIMIT 1)",
+                (SELECT key FROM message WHERE queue = ?1 AND message_group = ?2 ORDER BY position LIMIT 1)",
         )?;
         promote.execute(params![queue.key, message_group])?;
         self.wake.push(queue.arn.clone());
@@ -144,7 +144,8 @@ impl Request<'_> {
     /// Returns whether a message group is empty, so that the next message sent is its head. True without a message group.
     pub(super) fn is_free(&self, queue: &QueueRow, message_group: Option<&str>) -> Result<bool, Fault> {
         let Some(message_group) = message_group else { return Ok(true) };
-        let mut first = self.db.prepare_cached("SELECT 1 FROM message WHERE queue = ?1 AND lane = ?2 LIMIT 1")?;
+        let mut first =
+            self.db.prepare_cached("SELECT 1 FROM message WHERE queue = ?1 AND message_group = ?2 LIMIT 1")?;
         Ok(!first.exists(params![queue.key, message_group])?)
     }
 
@@ -179,7 +180,7 @@ impl Request<'_> {
         self.db
             .prepare_cached(
                 "UPDATE message SET head = 1 WHERE queue = ?1 AND head = 0 AND position =
-                    (SELECT min(position) FROM message other WHERE other.queue = ?1 AND other.lane = message.lane)",
+                    (SELECT min(position) FROM message other WHERE other.queue = ?1 AND other.message_group = message.message_group)",
             )?
             .execute([queue.key])?;
         Ok(())

@@ -16,7 +16,7 @@ macro_rules! select {
     ($conditions:literal) => {
         concat!(
             "SELECT m.key, m.position, m.message_id, m.sent_at, m.visible_at, m.receives, m.receive_count, ",
-            "m.first_received_at, m.lane, m.deduplication_id, m.source_queue, ",
+            "m.first_received_at, m.message_group, m.deduplication_id, m.source_queue, ",
             "c.body, c.attributes, c.message_group_id, c.trace_header ",
             "FROM message m JOIN content c ON c.key = m.key ",
             $conditions

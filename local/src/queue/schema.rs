@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 use std::path::{Path, PathBuf};
 
 /// The version of the tables. A file of another version is refused, because it could be misread.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// The capacity for prepared statements: more than the queue has.
 const STATEMENTS: usize = 64;
 
@@ -46,9 +46,9 @@ pub enum OpenError {
     },
 }
 
-/// The column `lane` holds the message group of a FIFO queue. `head` marks the messages at which a receive may start:
-/// every message of a standard queue, and the first message of each message group. `position` is the order within a
-/// queue. Keys are never reused.
+/// The column `message_group` is set in a FIFO queue only. `head` marks the messages at which a receive may start: every
+/// message of a standard queue, and the first message of each message group. `position` is the order within a queue.
+/// Keys are never reused.
 const TABLES: &str = "
 CREATE TABLE counter (next_key INTEGER NOT NULL, salt TEXT NOT NULL) STRICT;
 CREATE TABLE queue (
@@ -80,14 +80,14 @@ CREATE TABLE message (
     receive_count INTEGER NOT NULL,
     received_at INTEGER,
     first_received_at INTEGER,
-    lane TEXT,
+    message_group TEXT,
     head INTEGER NOT NULL,
     deduplication_id TEXT,
     source_queue TEXT
 ) STRICT;
 CREATE INDEX message_due ON message (queue, head, visible_at, position, receives);
 CREATE INDEX message_sent ON message (queue, sent_at, position);
-CREATE INDEX message_lane ON message (queue, lane, position) WHERE lane IS NOT NULL;
+CREATE INDEX message_in_group ON message (queue, message_group, position) WHERE message_group IS NOT NULL;
 CREATE TABLE deduplication (
     queue INTEGER NOT NULL,
     id TEXT NOT NULL,
@@ -96,6 +96,13 @@ CREATE TABLE deduplication (
     PRIMARY KEY (queue, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deduplication_sent ON deduplication (queue, sent_at);
+";
+
+/// What makes a file of version 1 one of this version.
+const FROM_1: &str = "
+ALTER TABLE message RENAME COLUMN lane TO message_group;
+DROP INDEX message_lane;
+CREATE INDEX message_in_group ON message (queue, message_group, position) WHERE message_group IS NOT NULL;
 ";
 
 /// Opens the file, or creates it.
@@ -140,9 +147,43 @@ fn prepare(db: &mut Connection) -> rusqlite::Result<Option<i64>> {
         tx.execute_batch(TABLES)?;
         tx.execute("INSERT INTO counter VALUES (1, lower(hex(randomblob(16))))", [])?;
         tx.pragma_update(None, "user_version", VERSION)?;
+    } else if version == 1 {
+        tx.execute_batch(FROM_1)?;
+        tx.pragma_update(None, "user_version", VERSION)?;
     } else if version != VERSION {
         return Ok(Some(version));
     }
     tx.commit()?;
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tables and indexes, as SQLite describes them.
+    fn described(db: &Connection) -> Vec<(String, String)> {
+        let mut all =
+            db.prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name").expect("SQL");
+        let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+        rows.collect::<Result<_, _>>().expect("texts")
+    }
+
+    #[test]
+    fn a_file_of_version_1_becomes_one_of_this_version() {
+        let mut new = Connection::open_in_memory().expect("a database");
+        assert_eq!(prepare(&mut new), Ok(None));
+        let mut old = Connection::open_in_memory().expect("a database");
+        let tables = TABLES
+            .replace("message_in_group", "message_lane")
+            .replace("    message_group TEXT,\n    head", "    lane TEXT,\n    head");
+        let tables = tables
+            .replace("(queue, message_group, position) WHERE message_group", "(queue, lane, position) WHERE lane");
+        assert!(!tables.contains("message_group,"), "{tables}");
+        old.execute_batch(&tables).expect("the tables of version 1");
+        old.pragma_update(None, "user_version", 1).expect("a version");
+        assert_eq!(prepare(&mut old), Ok(None));
+        assert_eq!(described(&old), described(&new));
+        assert_eq!(prepare(&mut old), Ok(None), "opened once more");
+    }
 }

@@ -91,7 +91,7 @@ fn store(
         .db
         .prepare_cached(
             "INSERT INTO message (key, queue, position, message_id, sent_at, visible_at, receives, receive_count,
-                lane, head, deduplication_id) VALUES (?1, ?2, ?1, ?3, ?4, ?5, 0, 0, ?6, ?7, ?8)",
+                message_group, head, deduplication_id) VALUES (?1, ?2, ?1, ?3, ?4, ?5, 0, 0, ?6, ?7, ?8)",
         )?
         .execute(params![
             key,

@@ -94,15 +94,16 @@ fn due(request: &Request<'_>, queue: &QueueRow, max: usize) -> Result<Vec<Stored
         return Ok(rows.collect::<Result<_, _>>()?);
     }
     let mut heads = request.db.prepare_cached(
-        "SELECT lane FROM message WHERE queue = ?1 AND head = 1 AND visible_at <= ?2
+        "SELECT message_group FROM message WHERE queue = ?1 AND head = 1 AND visible_at <= ?2
             ORDER BY visible_at, position LIMIT ?3",
     )?;
     let message_groups: Vec<String> =
         heads.query_map([queue.key, now, limit], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut due = Vec::new();
     for message_group in message_groups {
-        let mut in_order =
-            request.db.prepare_cached(select!("WHERE m.queue = ?1 AND m.lane = ?2 ORDER BY m.position LIMIT ?3"))?;
+        let mut in_order = request
+            .db
+            .prepare_cached(select!("WHERE m.queue = ?1 AND m.message_group = ?2 ORDER BY m.position LIMIT ?3"))?;
         let room = i64::try_from(max - due.len()).unwrap_or(i64::MAX);
         for stored in in_order.query_map(params![queue.key, message_group, room], Stored::read)? {
             let stored = stored?;

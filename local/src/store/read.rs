@@ -191,7 +191,7 @@ pub(super) fn facts(db: &Connection, variant: Variant, arrivals_from: i64) -> Re
         oldest_sent_at: moment(sql::OLDEST_SENT_AT)?,
         loss_at: moment(sql::FIRST_LOSS_AT)?.filter(|at| *at < NEVER),
         arrivals,
-        group: variant,
+        variant,
     })
 }
 

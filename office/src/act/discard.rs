@@ -19,7 +19,7 @@ use domain::metric::{DISCARDED, Datum};
 use domain::replay::LeftOut;
 use domain::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
-use wire::{DiscardPreview, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
+use wire::{DiscardPreviewAnswer, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
 
 /// The most named letters of one commit. Each may have another fingerprint, with counters of its own.
 const TOGETHER_MAX: usize = 45;
@@ -29,7 +29,7 @@ pub async fn preview_discard(
     office: &Office,
     id: &GroupId,
     request: &DiscardPreviewRequest,
-) -> Result<DiscardPreview, OfficeError> {
+) -> Result<DiscardPreviewAnswer, OfficeError> {
     let facts = facts(office, id).await?;
     check_choice(&request.letters, &request.filter)?;
     let now = office.now();
@@ -37,7 +37,7 @@ pub async fn preview_discard(
     if !request.letters.is_empty() {
         for ids in parts(&request.letters) {
             let letters = office.store.letters(&ids).await?;
-            let of_group: Vec<_> = letters.iter().filter(|letter| is_of(letter, &facts.group)).collect();
+            let of_group: Vec<_> = letters.iter().filter(|letter| is_of(letter, &facts.variant)).collect();
             found.leave_out("no longer in this group", ids.len().saturating_sub(of_group.len()) as u64);
             of_group.into_iter().for_each(|letter| found.add(letter));
         }
@@ -46,14 +46,14 @@ pub async fn preview_discard(
         found.letters.add(&of(LetterStateKind::Waiting));
         found.letters.add(&of(LetterStateKind::Quarantined));
         let reason =
-            facts.group.state.replay().map_or_else(|| "in a replay".into(), |replay| in_replay(replay.as_str()));
+            facts.variant.state.replay().map_or_else(|| "in a replay".into(), |replay| in_replay(replay.as_str()));
         found.leave_out(&reason, of(LetterStateKind::InReplay).letters.max(0).cast_unsigned());
     } else {
-        found.scan(office, &facts.group, &request.filter).await?;
+        found.scan(office, &facts.variant, &request.filter).await?;
     }
     let kept_until = office.policy.discarded_kept().map(|kept| now.plus(kept));
     let left_out = found.left_out.into_iter().map(|(reason, letters)| LeftOut { reason, letters }).collect();
-    Ok(DiscardPreview { letters: found.letters, left_out, seen_at: now, kept_until })
+    Ok(DiscardPreviewAnswer { letters: found.letters, left_out, seen_at: now, kept_until })
 }
 
 /// Discards letters of a group: those that the request names, or all that match its filter. Letters that arrived after
@@ -74,7 +74,7 @@ pub async fn discard(
         ));
     }
     if request.seen_at > now.plus(CLOCK_SKEW_MAX) || now > request.seen_at.plus(DISCARD_PREVIEW_AGE_MAX) {
-        return Err(OfficeError::NotNow("this preview is out of date; look at the letters again".into()));
+        return Err(OfficeError::NotNow("this preview is out of date; review the letters again".into()));
     }
     let discard = Box::new(Discard { at: now, by: actor.clone(), reason: request.reason, note, quarantined_at: None });
     let by = Auditor::new(actor, id, now);
@@ -82,7 +82,7 @@ pub async fn discard(
     let (filter, seen_at) = (request.filter.clone(), request.seen_at);
     let task = DiscardTask::Discard { discard, filter, seen_at, done: Tally::default() };
     if request.letters.is_empty() {
-        if facts.group.discarding.is_some() {
+        if facts.variant.discarding.is_some() {
             return Err(OfficeError::NotNow(
                 "another discard of this group is not complete yet; wait, or undo it".into(),
             ));
@@ -91,11 +91,11 @@ pub async fn discard(
         if request.filter.is_none() && of(LetterStateKind::Waiting) + of(LetterStateKind::Quarantined) <= 0 {
             return Err(OfficeError::NotNow("no letter of this group waits or is in quarantine".into()));
         }
-        return begin(office, &facts.group, task, by.record(Act::DiscardBegun, which(&request.filter), reason)).await;
+        return begin(office, &facts.variant, task, by.record(Act::DiscardBegun, which(&request.filter), reason)).await;
     }
     let mut count = 0;
     for ids in parts(&request.letters) {
-        count += some(office, &facts.group, &ids, &task, &by).await?;
+        count += some(office, &facts.variant, &ids, &task, &by).await?;
     }
     if count == 0 {
         let why = refusals(office, &request.letters).await?;
@@ -126,28 +126,27 @@ pub async fn undo_discard(
         done: Tally::default(),
     };
     if request.letters.is_empty() {
-        let stops = facts.group.discarding.as_ref();
+        let stops = facts.variant.discarding.as_ref();
         if stops.is_some_and(|task| task.progress().undo) {
-            return Err(OfficeError::NotNow(
-                "discarded letters are being taken back already; wait until that ends".into(),
-            ));
+            return Err(OfficeError::NotNow("letters are already being taken back; wait until that ends".into()));
         }
         if facts.counts.of(LetterStateKind::Discarded).letters == 0 && stops.is_none() {
             return Err(OfficeError::NotNow("no letter of this group is discarded".into()));
         }
         let reason = Some(reason.clone());
-        return begin(office, &facts.group, undo(now), by.record(Act::UndoBegun, which(&request.filter), reason)).await;
+        return begin(office, &facts.variant, undo(now), by.record(Act::UndoBegun, which(&request.filter), reason))
+            .await;
     }
     // The group opens first: a letter that waits in a closed group would look like a new failure.
     let letters = office.store.letters(&request.letters[..request.letters.len().min(PAGE_MAX)]).await?;
-    let is_meant = letters.iter().any(|letter| is_of(letter, &facts.group) && letter.state.discard().is_some());
-    if let Some(open) = facts.group.after_undo().filter(|_| is_meant) {
+    let is_meant = letters.iter().any(|letter| is_of(letter, &facts.variant) && letter.state.discard().is_some());
+    if let Some(open) = facts.variant.after_undo().filter(|_| is_meant) {
         let record = by.record(Act::UndoBegun, "Some letters", Some(reason.clone()));
-        super::commit_once(office, vec![put(&facts.group, open), record]).await?;
+        super::commit_once(office, vec![put(&facts.variant, open), record]).await?;
     }
     let mut count = 0;
     for ids in parts(&request.letters) {
-        count += some(office, &facts.group, &ids, &undo(now), &by).await?;
+        count += some(office, &facts.variant, &ids, &undo(now), &by).await?;
     }
     match count {
         0 => Err(OfficeError::NotNow("none of these letters is discarded, or they are deleted already".into())),

@@ -42,7 +42,7 @@ pub async fn declare_fix(
     };
     let detail = format!("{} {}", fix.kind.label(), fix.reference);
     let note = fix.note.clone();
-    let state = match &facts.group.state {
+    let state = match &facts.variant.state {
         GroupState::Open | GroupState::FixDeclared { .. } | GroupState::Regressed { .. } => {
             GroupState::FixDeclared { fix }
         }
@@ -58,7 +58,7 @@ pub async fn declare_fix(
         }
     };
     let audit = Auditor::new(&actor, id, now).record(Act::FixDeclared, detail, note);
-    commit_once(office, vec![write(&facts.group, facts.group.moved(state)), audit]).await
+    commit_once(office, vec![write(&facts.variant, facts.variant.moved(state)), audit]).await
 }
 
 /// Reads the version of a transform that a reference names: `v2` or `2`.
@@ -73,35 +73,35 @@ async fn named(office: &Office, id: &GroupId, reference: &str) -> Result<Transfo
 pub async fn withdraw_fix(office: &Office, actor: &Actor, id: &GroupId, reason: &str) -> Result<(), OfficeError> {
     let facts = facts(office, id).await?;
     let reason = text("the reason", reason)?;
-    let state = match &facts.group.state {
+    let state = match &facts.variant.state {
         GroupState::FixDeclared { .. } => GroupState::Open,
         GroupState::Paused { replay, fix: Some(_) } => GroupState::Paused { replay: replay.clone(), fix: None },
         _ => return Err(OfficeError::NotNow("this group has no fix that can be withdrawn now".into())),
     };
-    let detail = facts.group.state.fix().map(|fix| format!("{} {}", fix.kind.label(), fix.reference));
+    let detail = facts.variant.state.fix().map(|fix| format!("{} {}", fix.kind.label(), fix.reference));
     let audit =
         Auditor::new(actor, id, office.now()).record(Act::FixWithdrawn, detail.unwrap_or_default(), Some(reason));
-    commit_once(office, vec![write(&facts.group, facts.group.moved(state)), audit]).await
+    commit_once(office, vec![write(&facts.variant, facts.variant.moved(state)), audit]).await
 }
 
 /// Saves the note of a group. An empty note removes it.
 pub async fn change_note(office: &Office, actor: &Actor, id: &GroupId, note: &str) -> Result<(), OfficeError> {
     let facts = facts(office, id).await?;
-    let mut group = facts.group.moved(facts.group.state.clone());
+    let mut group = facts.variant.moved(facts.variant.state.clone());
     group.note = optional("the note", Some(note))?;
     let detail = if group.note.is_none() { "Note removed" } else { "Note saved" };
     let audit = Auditor::new(actor, id, office.now()).record(Act::NoteChanged, detail, group.note.clone());
-    commit_once(office, vec![write(&facts.group, group), audit]).await
+    commit_once(office, vec![write(&facts.variant, group), audit]).await
 }
 
 /// Sets who takes care of a group. An empty owner removes it.
 pub async fn change_owner(office: &Office, actor: &Actor, id: &GroupId, owner: &str) -> Result<(), OfficeError> {
     let facts = facts(office, id).await?;
-    let mut group = facts.group.moved(facts.group.state.clone());
+    let mut group = facts.variant.moved(facts.variant.state.clone());
     group.owner = name("the owner", owner)?;
     let detail = group.owner.as_ref().map_or("Nobody".to_string(), |owner| format!("Owner: {owner}"));
     let audit = Auditor::new(actor, id, office.now()).record(Act::OwnerChanged, detail, None);
-    commit_once(office, vec![write(&facts.group, group), audit]).await
+    commit_once(office, vec![write(&facts.variant, group), audit]).await
 }
 
 /// Records that a version of a consumer went live. Returns the deployment.

@@ -15,7 +15,7 @@ const _: () = assert!(PER_GROUP_MAX < SEARCHES_PER_HOUR_MAX);
 
 /// Asks the office to look in the consumer's log for why a group's letters died. The next sweep does, within its budget.
 pub async fn request_logs(office: &Office, actor: &Actor, id: &GroupId) -> Result<(), OfficeError> {
-    let group = facts(office, id).await?.group;
+    let group = facts(office, id).await?.variant;
     let now = office.now();
     if !office.logs.can_read() {
         return Err(OfficeError::NotNow("this office cannot read logs".into()));

@@ -17,7 +17,7 @@ pub async fn unmerge(
     id: &GroupId,
     request: &UnmergeRequest,
 ) -> Result<(), OfficeError> {
-    let representative = facts(office, id).await?.group;
+    let representative = facts(office, id).await?.variant;
     let reason = text("the reason", &request.reason)?;
     let variant = office.store.group(&request.fingerprint).await?;
     let variant = variant.ok_or_else(|| OfficeError::NoGroup(request.fingerprint.clone()))?;
@@ -43,7 +43,7 @@ pub async fn allow_merge(
     id: &GroupId,
     request: &ReasonRequest,
 ) -> Result<(), OfficeError> {
-    let variant = facts(office, id).await?.group;
+    let variant = facts(office, id).await?.variant;
     let reason = text("the reason", &request.reason)?;
     if !variant.merge.unmerged {
         return Err(OfficeError::NotNow("this fingerprint was never unmerged, so it can be merged already".into()));

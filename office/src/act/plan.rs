@@ -64,19 +64,19 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
     options.check(&office.policy.replay)?;
     check_choice(letters, filter)?;
     let facts = facts(office, id).await?;
-    let GroupState::FixDeclared { fix } = &facts.group.state else {
-        return Err(OfficeError::NotNow(match facts.group.state.replay() {
+    let GroupState::FixDeclared { fix } = &facts.variant.state else {
+        return Err(OfficeError::NotNow(match facts.variant.state.replay() {
             Some(_) => "this group has an unfinished replay; resume it and wait until it ends, or abort it".into(),
             None => "this group has no fix; declare the fix first".into(),
         }));
     };
-    let main_queue = facts.group.main_queue.clone().ok_or_else(|| {
+    let main_queue = facts.variant.main_queue.clone().ok_or_else(|| {
         OfficeError::NotNow("no main queue is known for these letters, or the one that they name is not allowed, so they cannot be sent back".into())
     })?;
     let now = office.now();
     let named: BTreeSet<&LetterId> = letters.iter().collect();
     let criteria = Criteria { main_queue: &main_queue, filter, named: &named, now };
-    let selection = select(office, &facts.group, &criteria).await?;
+    let selection = select(office, &facts.variant, &criteria).await?;
     let policy = &office.policy.replay;
     let waves = plan_waves(selection.letters.len() as u64, policy, options)?;
     let (pace_per_s, pause_share_pct) = options.pace_and_share(policy)?;

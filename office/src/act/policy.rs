@@ -10,7 +10,7 @@ use domain::policy::{Policy, PolicyVersion, changes, warnings};
 use domain::text::{Lines, TextError, hidden};
 use domain::time::Timestamp;
 use serde_json::Value;
-use wire::{PolicyCheck, PolicyRequest};
+use wire::{PolicyCheckAnswer, PolicyRequest};
 
 /// Who changes the policy.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Author {
 const PROBLEM_CHARS_MAX: usize = 500;
 
 /// Compares a policy with the one that applies, and says why it would be refused. Changes nothing.
-pub async fn check_policy(office: &Office, who: &Author, policy: &Value) -> Result<PolicyCheck, OfficeError> {
+pub async fn check_policy(office: &Office, who: &Author, policy: &Value) -> Result<PolicyCheckAnswer, OfficeError> {
     let office = office.latest().await?;
     let before = own_policy(&office);
     let (problems, policy) = match read(&office, who, policy) {
@@ -35,11 +35,11 @@ pub async fn check_policy(office: &Office, who: &Author, policy: &Value) -> Resu
     };
     let compared = policy.map(|after| (changes(&before, &after), warnings(&before, &after)));
     let (changes, warnings) = compared.unwrap_or_default();
-    Ok(PolicyCheck { version: office.policy_version, problems, changes, warnings })
+    Ok(PolicyCheckAnswer { version: office.policy_version, problems, changes, warnings })
 }
 
 /// Writes the next version of the policy. Fails with [`OfficeError::NotNow`] if another version than the request's
-/// applies by now.
+/// applies now.
 pub async fn change_policy(
     office: &Office,
     who: &Author,
@@ -115,7 +115,7 @@ async fn other_version(office: &Office) -> Result<OfficeError, OfficeError> {
     let newest = office.store.policy().await?;
     let by = newest.map(|newest| format!(", written by {}", newest.by)).unwrap_or_default();
     Ok(OfficeError::NotNow(format!(
-        "version {} of the policy applies by now{by}; read it, and make your change again",
+        "the policy has changed: version {} applies now{by}. Read it, then make your change again",
         office.policy_version
     )))
 }

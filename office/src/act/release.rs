@@ -26,7 +26,7 @@ pub async fn release(
     id: &GroupId,
     request: &ReleaseRequest,
 ) -> Result<usize, OfficeError> {
-    let group = facts(office, id).await?.group;
+    let group = facts(office, id).await?.variant;
     let reason = text("the reason", &request.reason)?;
     if request.letters.len() > NAMED_LETTERS_MAX {
         let why = format!("a request may name at most {NAMED_LETTERS_MAX} letters; name none to release all");

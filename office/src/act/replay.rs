@@ -45,7 +45,7 @@ async fn approve_once(
     let facts = facts(office, id).await?;
     let reason = text("the reason", &request.reason)?;
     let plan = office.store.plan(id).await?.ok_or(OfficeError::NoPlan)?;
-    let GroupState::FixDeclared { fix } = &facts.group.state else {
+    let GroupState::FixDeclared { fix } = &facts.variant.state else {
         return Err(OfficeError::NotNow(
             "the fix of this plan is no longer declared; declare a fix and make a new plan".into(),
         ));
@@ -71,11 +71,11 @@ async fn approve_once(
     let plan_hash = request.plan_hash.clone();
     let approval = Approval { by, by_id, at: now, reason, plan_hash, waivers, policy_version };
     let replay = plan.clone().approve(gate, approval).map_err(|_| OfficeError::PlanChanged)?;
-    let group = facts.group.moved(GroupState::Replaying { replay: plan_id.clone(), fix });
+    let group = facts.variant.moved(GroupState::Replaying { replay: plan_id.clone(), fix });
     let mut writes = vec![
         Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Absent },
         Write::PlanTaken { group: id.clone(), plan: plan_id.clone() },
-        Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.group.version) },
+        Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.variant.version) },
     ];
     writes.extend(records);
     commit_once(office, writes).await?;
@@ -125,7 +125,7 @@ async fn resume_once(
     let now = office.now();
     let by = Auditor::new(&who.name, replay.group(), now).in_replay(id);
     let waivers = by.waivers(&request.waivers)?;
-    if facts.group.state.fix().and_then(|fix| fix.transform.as_ref()).map(|named| &named.program_hash)
+    if facts.variant.state.fix().and_then(|fix| fix.transform.as_ref()).map(|named| &named.program_hash)
         != request.program_hash.as_ref()
     {
         return Err(OfficeError::PlanChanged);
@@ -133,15 +133,15 @@ async fn resume_once(
     let judged = judge_approval(office, &facts, &LettersToSend::remaining(&replay, &total), &who, &waivers).await?;
     let gate = judged.gate.open().map_err(OfficeError::GateClosed)?;
     // The gate does not open without a fix.
-    let fix = facts.group.state.fix().ok_or(OfficeError::PlanChanged)?;
+    let fix = facts.variant.state.fix().ok_or(OfficeError::PlanChanged)?;
     let Some(resumed) = replay.resume(&gate, &ledger, &waivers, fix.transform.clone()) else {
         return Err(OfficeError::NotNow("this replay cannot be resumed now; reload to see its state".into()));
     };
     let fix = judged.effective(fix);
-    let group = facts.group.moved(GroupState::Replaying { replay: id.clone(), fix });
+    let group = facts.variant.moved(GroupState::Replaying { replay: id.clone(), fix });
     let mut writes = vec![
         Write::Replay { replay: Box::new(resumed.clone()), expect: Expect::Version(replay.version()) },
-        Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.group.version) },
+        Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.variant.version) },
     ];
     writes.extend(by.waiver_records(&waivers));
     let canary = next_canary(&resumed, &ledger);
@@ -193,10 +193,10 @@ async fn change(
             Write::Replay { replay: Box::new(after.clone()), expect: Expect::Version(replay.version()) },
             by.record(act, "", Some(reason.to_string())),
         ];
-        if let (Act::ReplayPaused, Some(fix)) = (act, facts.group.state.fix()) {
+        if let (Act::ReplayPaused, Some(fix)) = (act, facts.variant.state.fix()) {
             let state = GroupState::Paused { replay: id.clone(), fix: Some(fix.clone()) };
-            let group = Box::new(facts.group.moved(state));
-            writes.push(Write::Variant { variant: group, expect: Expect::Version(facts.group.version) });
+            let group = Box::new(facts.variant.moved(state));
+            writes.push(Write::Variant { variant: group, expect: Expect::Version(facts.variant.version) });
         }
         if commit(office, writes).await?.is_made() {
             office.nudge(id).await;

@@ -17,7 +17,7 @@ use domain::limits::{PAGE_MAX, PREVIEW_LETTERS_MAX, TRANSFORM_VERSIONS_MAX};
 use domain::text::{Lines, hidden};
 use domain::transform::{DryCounts, DryRun, LetterFailure, ProgramFault, Transform};
 use std::time::{Duration, Instant};
-use wire::{DryRunRequest, LetterPreview, PreviewTransformRequest, SaveTransformRequest, TransformPreview};
+use wire::{DryRunRequest, LetterPreview, PreviewTransformRequest, SaveTransformRequest, TransformPreviewAnswer};
 
 /// How long one call runs a program. It must end well before the function's timeout; the next call continues.
 const CALL_MAX: Duration = Duration::from_secs(5);
@@ -69,7 +69,7 @@ pub async fn preview(
     office: &Office,
     id: &GroupId,
     request: &PreviewTransformRequest,
-) -> Result<TransformPreview, OfficeError> {
+) -> Result<TransformPreviewAnswer, OfficeError> {
     let most = request.letters_max.unwrap_or(PREVIEW_LETTERS_MAX);
     if !(1..=PREVIEW_LETTERS_MAX).contains(&most) {
         return Err(OfficeError::Invalid(format!(
@@ -78,18 +78,18 @@ pub async fn preview(
     }
     request.filter.check()?;
     let runner = office.transforms.previewing()?;
-    let group = facts(office, id).await?.group;
+    let group = facts(office, id).await?.variant;
     let sample = sample(office, &group, &request.filter, most).await?;
-    let mut preview = TransformPreview::default();
+    let mut preview = TransformPreviewAnswer::default();
     let until = Instant::now() + CALL_MAX;
     // A program that does not compile is reported even if no letter waits.
     if let Err(faults) = runner.run(&request.program, &[], false).await? {
-        return Ok(TransformPreview { faults, ..preview });
+        return Ok(TransformPreviewAnswer { faults, ..preview });
     }
     for chunk in sample.chunks(TOGETHER) {
         let tried = match changed::tried(&runner, &request.program, chunk, true).await? {
             Ok(tried) => tried,
-            Err(faults) => return Ok(TransformPreview { faults, ..TransformPreview::default() }),
+            Err(faults) => return Ok(TransformPreviewAnswer { faults, ..TransformPreviewAnswer::default() }),
         };
         for (letter, outcome) in chunk.iter().zip(tried) {
             preview.counts.count(&outcome);
@@ -118,7 +118,7 @@ pub async fn dry_run(
 ) -> Result<DryRun, OfficeError> {
     request.filter.check()?;
     let runner = office.transforms.previewing()?;
-    let group = facts(office, id).await?.group;
+    let group = facts(office, id).await?.variant;
     let found = office.store.transform(id, request.version).await?.ok_or(OfficeError::NoTransform(request.version))?;
     let (transform, stored) = (found.transform, found.dry_run);
     let expect = stored.as_ref().map_or(Expect::Absent, |run| Expect::Version(run.revision));

@@ -9,7 +9,7 @@ use axum::extract::{Json, Path, Query};
 use domain::audit::AuditRecord;
 use domain::id::GroupId;
 use serde::Deserialize;
-use wire::AuditPage;
+use wire::AuditAnswer;
 
 /// The most pages that are read for one answer without views. If most records are views, the answer is short and has a
 /// cursor.
@@ -27,7 +27,7 @@ pub(super) async fn of_group(
     Current(api): Current,
     Path(id): Path<GroupId>,
     query: Result<Query<AuditQuery>, QueryRejection>,
-) -> Answer<AuditPage> {
+) -> Answer<AuditAnswer> {
     let Query(query) = query?;
     let store = &*api.office.store;
     if store.group(&id).await?.is_none() {
@@ -45,5 +45,5 @@ pub(super) async fn of_group(
             break;
         }
     }
-    Ok(Json(AuditPage { records: items, next: cursor.map(|cursor| cursor.0) }))
+    Ok(Json(AuditAnswer { records: items, next: cursor.map(|cursor| cursor.0) }))
 }

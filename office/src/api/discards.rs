@@ -7,13 +7,13 @@ use crate::act;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Extension, Json, Path};
 use domain::id::GroupId;
-use wire::{DiscardPreview, DiscardPreviewRequest, DiscardRequest, GroupDetail, UndoDiscardRequest};
+use wire::{DiscardPreviewAnswer, DiscardPreviewRequest, DiscardRequest, GroupAnswer, UndoDiscardRequest};
 
 pub(super) async fn preview(
     Current(api): Current,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<DiscardPreviewRequest>>, JsonRejection>,
-) -> Answer<DiscardPreview> {
+) -> Answer<DiscardPreviewAnswer> {
     Ok(Json(act::preview_discard(&api.office, &id, &body(request)?).await?))
 }
 
@@ -22,7 +22,7 @@ pub(super) async fn discard(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<DiscardRequest>>, JsonRejection>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     act::discard(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
@@ -32,7 +32,7 @@ pub(super) async fn undo(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<UndoDiscardRequest>>, JsonRejection>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     act::undo_discard(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }

@@ -33,8 +33,6 @@ pub struct Endpoint {
     pub permission: Option<Permission>,
     /// What it does, in one line.
     pub summary: &'static str,
-    /// Whether callers should use another endpoint instead, which the summary names.
-    pub deprecated: bool,
     /// The query parameters.
     pub query: &'static [Query],
     /// The schema of the request body.
@@ -60,7 +58,6 @@ impl Endpoint {
             method: Method::GET,
             permission: Some(Permission::View),
             summary,
-            deprecated: false,
             query: &[],
             request: None,
             response: |generator| generator.subschema_for::<G>(),
@@ -87,7 +84,6 @@ impl Endpoint {
             method: Method::POST,
             permission,
             summary,
-            deprecated: false,
             query: &[],
             request: Some(|generator| generator.subschema_for::<A>()),
             response: |generator| generator.subschema_for::<G>(),
@@ -133,11 +129,6 @@ impl Endpoint {
     /// hold as much for as long as a body may take to arrive.
     pub fn with_body_bytes_max(self, body_bytes_max: usize) -> Self {
         Self { body_bytes_max, ..self }
-    }
-
-    /// Marks the endpoint as deprecated in the OpenAPI document.
-    pub fn deprecated(self) -> Self {
-        Self { deprecated: true, ..self }
     }
 
     /// Adds query parameters.

@@ -19,12 +19,12 @@ use domain::id::GroupId;
 use domain::letter::LetterStateKind;
 use domain::role::Permission;
 use wire::{
-    DeclareFixRequest, DeploymentRequest, GateFact, GateView, GroupDetail, GroupName, LogsView, LookInLogsRequest, Me,
-    MergedVariant, NoteRequest, OwnerRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest,
+    DeclareFixRequest, DeploymentRequest, GateFact, GateView, GroupAnswer, GroupName, LogsView, LookInLogsRequest,
+    MeAnswer, MergedVariant, NoteRequest, OwnerRequest, PlanAnswer, PlanRequest, PreviewRulesRequest, ReasonRequest,
     ReleaseRequest, RulesPreview, UnmergeRequest,
 };
 
-pub(super) async fn me(Current(api): Current, Extension(caller): Extension<Caller>) -> Json<Me> {
+pub(super) async fn me(Current(api): Current, Extension(caller): Extension<Caller>) -> Json<MeAnswer> {
     Json(api.me(&caller))
 }
 
@@ -32,11 +32,11 @@ pub(super) async fn show(
     Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     detail(&api, &caller, &id).await.map(Json)
 }
 
-pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail, ApiError> {
+pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupAnswer, ApiError> {
     let office = &api.office;
     let now = office.now();
     let read = merged::read(&*office.store, id, first_bucket(now)).await?;
@@ -45,36 +45,36 @@ pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<G
     let approver = caller.role.may(Permission::Approve).then(|| caller.person());
     let moment = Moment::Approval { approver: approver.as_ref(), waivers: &[] };
     let judged = judge(office, &facts, &to_send, moment).await?;
-    let plan = match (&facts.group.state, office.store.plan(id).await?) {
+    let plan = match (&facts.variant.state, office.store.plan(id).await?) {
         // The plan of another fix cannot be approved, so it is not shown.
         (GroupState::FixDeclared { fix }, Some(plan)) if plan.fix == *fix => Some(plan_view(&facts, plan)),
         _ => None,
     };
-    let replays = merged::replays(&*office.store, &facts.group).await?;
+    let replays = merged::replays(&*office.store, &facts.variant).await?;
     let replay = match replays.first() {
         Some(latest) => Some(view(office, latest.clone()).await?),
         None => None,
     };
     let gate = GateView::from(&judged.gate);
-    let has_plan = match (&facts.group.state, &replay) {
+    let has_plan = match (&facts.variant.state, &replay) {
         (GroupState::Paused { replay: id, .. }, Some(view)) if view.replay.id() == id => {
             view.total.in_flight + view.total.sending == 0
         }
         _ => plan.is_some(),
     };
     let is_judged =
-        matches!(facts.group.state, GroupState::FixDeclared { .. } | GroupState::Paused { fix: Some(_), .. });
+        matches!(facts.variant.state, GroupState::FixDeclared { .. } | GroupState::Paused { fix: Some(_), .. });
     let fact = is_judged.then(|| GateFact::new(&gate, has_plan));
-    Ok(GroupDetail {
+    Ok(GroupAnswer {
         row: row(office, &facts, fact, now).await?,
         chart: chart(&facts, now),
-        failure: facts.group.failure.clone(),
-        reported: facts.group.reported.as_deref().cloned(),
-        logs: LogsView::new(&facts.group, office.logs.can_read()),
-        note: facts.group.note.clone(),
+        failure: facts.variant.failure.clone(),
+        reported: facts.variant.reported.as_deref().cloned(),
+        logs: LogsView::new(&facts.variant, office.logs.can_read()),
+        note: facts.variant.note.clone(),
         gate,
         quiet_ms: office.policy.gate.quiet_ms.as_ms(),
-        discarding: facts.group.discarding.as_ref().map(|task| task.progress()),
+        discarding: facts.variant.discarding.as_ref().map(|task| task.progress()),
         discarded_kept_ms: office.policy.discarded_kept().map(|kept| kept.as_ms()),
         plan,
         replay,
@@ -82,8 +82,8 @@ pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<G
         deployment: judged.deployment,
         died_on: died_on(&facts, &members),
         merged: members.into_iter().map(merged_variant).collect(),
-        unmerged: facts.group.merge.unmerged,
-        merged_into: match &facts.group.merge.into {
+        unmerged: facts.variant.merge.unmerged,
+        merged_into: match &facts.variant.merge.into {
             Some(group) => office.store.group(group).await?.map(|group| named(office, &group)),
             None => None,
         },
@@ -93,8 +93,8 @@ pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<G
 
 /// Returns the versions that letters of any variant of the group died on, each once.
 fn died_on(facts: &GroupFacts, members: &[GroupFacts]) -> Vec<String> {
-    let mut versions = facts.group.died_on.clone();
-    for version in members.iter().flat_map(|member| &member.group.died_on) {
+    let mut versions = facts.variant.died_on.clone();
+    for version in members.iter().flat_map(|member| &member.variant.died_on) {
         if !versions.contains(version) {
             versions.push(version.clone());
         }
@@ -106,9 +106,9 @@ fn merged_variant(facts: GroupFacts) -> MergedVariant {
     MergedVariant {
         open_letters: facts.counts.open().letters,
         last_died_at: facts.counts.last_died_at,
-        first_died_at: facts.group.first_died_at,
-        id: facts.group.id,
-        title: facts.group.title,
+        first_died_at: facts.variant.first_died_at,
+        id: facts.variant.id,
+        title: facts.variant.title,
     }
 }
 
@@ -116,12 +116,12 @@ fn named(office: &Office, group: &Variant) -> GroupName {
     GroupName { id: group.id.clone(), title: name(group, &office.policy.groups).to_string() }
 }
 
-fn plan_view(facts: &GroupFacts, plan: domain::replay::Plan) -> PlanView {
+fn plan_view(facts: &GroupFacts, plan: domain::replay::Plan) -> PlanAnswer {
     let of = |kind| facts.counts.of(kind).letters;
     let waiting = of(LetterStateKind::Waiting) + of(LetterStateKind::Quarantined);
     let left_out: u64 = plan.left_out.iter().map(|left| left.letters).sum();
     let planned = plan.letters.letters + left_out as i64;
-    PlanView {
+    PlanAnswer {
         hash: plan.hash(),
         duration_ms: plan.duration_estimate(),
         arrived_since: (waiting - planned).max(0) as u64,
@@ -134,7 +134,7 @@ pub(super) async fn declare_fix(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<DeclareFixRequest>>, JsonRejection>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     act::declare_fix(&api.office, caller.person(), &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
@@ -144,7 +144,7 @@ pub(super) async fn withdraw_fix(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     act::withdraw_fix(&api.office, &caller.actor, &id, &body(request)?.reason).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
@@ -154,7 +154,7 @@ pub(super) async fn note(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<NoteRequest>>, JsonRejection>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     act::change_note(&api.office, &caller.actor, &id, &body(request)?.note).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
@@ -164,7 +164,7 @@ pub(super) async fn owner(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<OwnerRequest>>, JsonRejection>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     act::change_owner(&api.office, &caller.actor, &id, &body(request)?.owner).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
@@ -174,7 +174,7 @@ pub(super) async fn look_in_logs(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<LookInLogsRequest>>, JsonRejection>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     body(request)?;
     act::request_logs(&api.office, &caller.actor, &id).await?;
     detail(&api, &caller, &id).await.map(Json)
@@ -185,7 +185,7 @@ pub(super) async fn plan(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<PlanRequest>>, JsonRejection>,
-) -> Answer<PlanView> {
+) -> Answer<PlanAnswer> {
     let plan = act::plan(&api.office, &caller.actor, &id, &body(request)?).await?;
     let group = merged::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
     Ok(Json(plan_view(&group.facts, plan)))
@@ -196,7 +196,7 @@ pub(super) async fn unmerge(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<UnmergeRequest>>, JsonRejection>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     act::unmerge(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
@@ -206,7 +206,7 @@ pub(super) async fn allow_merge(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     act::allow_merge(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
@@ -216,7 +216,7 @@ pub(super) async fn release(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<ReleaseRequest>>, JsonRejection>,
-) -> Answer<GroupDetail> {
+) -> Answer<GroupAnswer> {
     act::release(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }

@@ -17,7 +17,7 @@ use domain::letter::LetterStateKind;
 use domain::time::Timestamp;
 use serde::Deserialize;
 use std::sync::Arc;
-use wire::{LetterDetail, LetterRow, LettersPage};
+use wire::{LetterAnswer, LetterRow, LettersAnswer};
 
 /// The selected letters.
 #[derive(Debug, Deserialize)]
@@ -49,14 +49,14 @@ pub(super) async fn of_group(
     Path(id): Path<GroupId>,
     selected: Result<Query<Selected>, QueryRejection>,
     page: Result<Query<PageQuery>, QueryRejection>,
-) -> Result<Json<LettersPage>, ApiError> {
+) -> Result<Json<LettersAnswer>, ApiError> {
     let (Query(selected), Query(page)) = (selected?, page?);
     let store = &*api.office.store;
     let group = store.group(&id).await?.ok_or(OfficeError::NoGroup(id))?;
     let filter = selected.filter();
     let letters = letters::list(store, &group, selected.state, &filter, page.cursor().as_ref(), page.limit()).await?;
     let next = next_of(&letters);
-    Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::new).collect(), next }))
+    Ok(Json(LettersAnswer { letters: letters.items.iter().map(LetterRow::new).collect(), next }))
 }
 
 /// The values that letters share are parts of their payloads, so seeing them is audited like seeing one of these.
@@ -77,7 +77,7 @@ pub(super) async fn show(
     Extension(caller): Extension<Caller>,
     Extension(views): Extension<Arc<Views>>,
     Path(id): Path<LetterId>,
-) -> Result<Json<LetterDetail>, ApiError> {
+) -> Result<Json<LetterAnswer>, ApiError> {
     let letter = api.office.store.letter(&id).await?.ok_or_else(|| OfficeError::NoLetter(id.clone()))?;
     let detail = format!("Letter {id}");
     let view = View { act: Act::PayloadViewed, group: &letter.group, replay: None, detail };
@@ -87,5 +87,5 @@ pub(super) async fn show(
         deaths.push(letter.latest_death(&letter.original_message_id, None));
     }
     let trace_url = letter.content.trace_header.as_deref().and_then(|header| api.office.policy.links.trace_of(header));
-    Ok(Json(LetterDetail { trace_url, ..LetterDetail::new(letter, deaths) }))
+    Ok(Json(LetterAnswer { trace_url, ..LetterAnswer::new(letter, deaths) }))
 }

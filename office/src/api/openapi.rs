@@ -85,9 +85,6 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         "parameters": parameters,
         "responses": responses(endpoint, generator),
     });
-    if endpoint.deprecated {
-        operation["deprecated"] = json!(true);
-    }
     if let Some(request) = endpoint.request {
         operation["requestBody"] = json!({
             "required": true,

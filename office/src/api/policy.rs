@@ -7,7 +7,7 @@ use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Extension, Json, Query};
 use domain::policy::{PolicyVersion, QueuePolicy};
 use serde::Deserialize;
-use wire::{CheckPolicyRequest, PolicyAnswer, PolicyCheck, PolicyHistory, PolicyRequest, PolicyRow};
+use wire::{CheckPolicyRequest, PolicyAnswer, PolicyCheckAnswer, PolicyHistoryAnswer, PolicyRequest, PolicyRow};
 
 /// The versions of a page without `limit`.
 pub(super) const VERSIONS_DEFAULT: usize = 20;
@@ -36,7 +36,7 @@ pub(super) async fn check(
     Current(api): Current,
     Extension(caller): Extension<Caller>,
     request: Result<Json<Object<CheckPolicyRequest>>, JsonRejection>,
-) -> Answer<PolicyCheck> {
+) -> Answer<PolicyCheckAnswer> {
     Ok(Json(act::check_policy(&api.office, &author(&caller), &body(request)?.policy).await?))
 }
 
@@ -52,13 +52,13 @@ pub(super) async fn change(
 pub(super) async fn history(
     Current(api): Current,
     query: Result<Query<HistoryQuery>, QueryRejection>,
-) -> Answer<PolicyHistory> {
+) -> Answer<PolicyHistoryAnswer> {
     let Query(query) = query?;
     let limit = query.limit.unwrap_or(VERSIONS_DEFAULT).min(VERSIONS_MAX);
     let versions = api.office.store.policies(query.before, limit).await?;
     // The numbers have no gaps, so that the last one says whether there are more.
     let next = versions.last().map(|last| last.version).filter(|version| versions.len() == limit && *version > 1);
-    Ok(Json(PolicyHistory { versions: versions.into_iter().map(row).collect(), next }))
+    Ok(Json(PolicyHistoryAnswer { versions: versions.into_iter().map(row).collect(), next }))
 }
 
 fn author(caller: &Caller) -> Author {

@@ -13,16 +13,16 @@ use domain::group::GroupState;
 use domain::id::{GroupId, ReplayId};
 use domain::replay::{Entry, OutcomeKind, Replay};
 use serde::Deserialize;
-use wire::{ApproveRequest, EntriesPage, EntryRow, ReasonRequest, ReplayView, ReplaysAnswer, ResumeRequest};
+use wire::{ApproveRequest, EntriesAnswer, EntryRow, ReasonRequest, ReplayAnswer, ReplaysAnswer, ResumeRequest};
 
 /// Returns a replay with its ledger.
-pub(super) async fn view(office: &Office, replay: Replay) -> Result<ReplayView, ApiError> {
+pub(super) async fn view(office: &Office, replay: Replay) -> Result<ReplayAnswer, ApiError> {
     let ledger = office.store.ledger(replay.id()).await?;
     let group = office.store.group(replay.group()).await?;
     let total = ledger.total();
     let observed_until = (total.in_flight > 0).then(|| replay.window_ends_at(office.now()));
     let fix = group.as_ref().and_then(|group| fix_of(&group.state, replay.id()));
-    Ok(ReplayView {
+    Ok(ReplayAnswer {
         fix,
         group_title: group.map(|group| group.title).unwrap_or_default(),
         observed_until,
@@ -46,7 +46,7 @@ pub(super) async fn approve(
     Extension(caller): Extension<Caller>,
     Path(group): Path<GroupId>,
     request: Result<Json<Object<ApproveRequest>>, JsonRejection>,
-) -> Answer<ReplayView> {
+) -> Answer<ReplayAnswer> {
     let replay = act::approve(&api.office, caller.person(), &group, &body(request)?).await?;
     view(&api.office, replay).await.map(Json)
 }
@@ -65,7 +65,7 @@ pub(super) async fn list(
     Ok(Json(ReplaysAnswer { replays, next }))
 }
 
-pub(super) async fn show(Current(api): Current, Path(id): Path<ReplayId>) -> Answer<ReplayView> {
+pub(super) async fn show(Current(api): Current, Path(id): Path<ReplayId>) -> Answer<ReplayAnswer> {
     let replay = api.office.store.replay(&id).await?.ok_or(OfficeError::NoReplay(id))?;
     view(&api.office, replay).await.map(Json)
 }
@@ -83,7 +83,7 @@ pub(super) async fn entries(
     Current(api): Current,
     Path(id): Path<ReplayId>,
     query: Result<Query<EntriesQuery>, QueryRejection>,
-) -> Answer<EntriesPage> {
+) -> Answer<EntriesAnswer> {
     let Query(query) = query?;
     let store = &api.office.store;
     if store.replay(&id).await?.is_none() {
@@ -92,7 +92,7 @@ pub(super) async fn entries(
     let page = PageQuery { cursor: query.cursor, limit: query.limit };
     let found = store.entries(&id, query.wave, query.outcome, page.cursor().as_ref(), page.limit()).await?;
     let next = next_of(&found);
-    Ok(Json(EntriesPage { entries: rows_of(&api.office, found.items).await?, next }))
+    Ok(Json(EntriesAnswer { entries: rows_of(&api.office, found.items).await?, next }))
 }
 
 /// Returns rows of entries with details of their letters.
@@ -115,7 +115,7 @@ pub(super) async fn pause(
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
     request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
-) -> Answer<ReplayView> {
+) -> Answer<ReplayAnswer> {
     let replay = act::pause(&api.office, &caller.actor, &id, &body(request)?.reason).await?;
     view(&api.office, replay).await.map(Json)
 }
@@ -125,7 +125,7 @@ pub(super) async fn abort(
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
     request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
-) -> Answer<ReplayView> {
+) -> Answer<ReplayAnswer> {
     let replay = act::abort(&api.office, &caller.actor, &id, &body(request)?.reason).await?;
     view(&api.office, replay).await.map(Json)
 }
@@ -135,7 +135,7 @@ pub(super) async fn resume(
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
     request: Result<Json<Object<ResumeRequest>>, JsonRejection>,
-) -> Answer<ReplayView> {
+) -> Answer<ReplayAnswer> {
     let replay = act::resume(&api.office, caller.person(), &id, &body(request)?).await?;
     view(&api.office, replay).await.map(Json)
 }

@@ -114,9 +114,9 @@ async fn listed_row(
 
 /// Returns what the gate of a group with a declared fix says to the caller.
 async fn gate_of(office: &Office, caller: &Caller, facts: &GroupFacts) -> Result<Option<GateFact>, ApiError> {
-    let has_plan = match &facts.group.state {
+    let has_plan = match &facts.variant.state {
         GroupState::FixDeclared { fix } => {
-            office.store.plan(&facts.group.id).await?.is_some_and(|plan| plan.fix == *fix)
+            office.store.plan(&facts.variant.id).await?.is_some_and(|plan| plan.fix == *fix)
         }
         GroupState::Paused { replay, fix: Some(_) } => {
             let total = office.store.ledger(replay).await?.total();
@@ -134,7 +134,7 @@ async fn gate_of(office: &Office, caller: &Caller, facts: &GroupFacts) -> Result
 /// Returns a group's deaths over time.
 pub(super) fn chart(facts: &GroupFacts, now: Timestamp) -> DeathsChart {
     let first_bar_at = |bar_ms: i64| (now.as_ms().div_euclid(bar_ms) - (ARRIVAL_BARS as i64 - 1)) * bar_ms;
-    let is_young = facts.group.first_died_at.as_ms() >= first_bar_at(YOUNG_BAR_MS);
+    let is_young = facts.variant.first_died_at.as_ms() >= first_bar_at(YOUNG_BAR_MS);
     let bar_ms = if is_young { YOUNG_BAR_MS } else { Span::from_mins(60).as_ms() };
     let from = first_bar_at(bar_ms);
     let mut deaths = vec![0; ARRIVAL_BARS];
@@ -168,7 +168,7 @@ pub(super) async fn row(
         let after = arrival_bucket(now) - buckets;
         facts.arrivals.iter().filter(|(bucket, _)| *bucket > after).map(|(_, n)| n).sum()
     };
-    let wave = match facts.group.state.replay() {
+    let wave = match facts.variant.state.replay() {
         Some(id) => office
             .store
             .replay(id)
@@ -186,7 +186,7 @@ pub(super) async fn row(
         gate,
         about: office.policy.rates.as_ref().and_then(|rates| rates.convert(&facts.counts.open().money)),
     };
-    let row = GroupRow::new(&facts.group, &facts.counts, more);
-    let title = name(&facts.group, &office.policy.groups).to_string();
+    let row = GroupRow::new(&facts.variant, &facts.counts, more);
+    let title = name(&facts.variant, &office.policy.groups).to_string();
     Ok(GroupRow { title, ..row })
 }

@@ -8,6 +8,7 @@ use super::{audit, discards, doctor, export, groups, letters, policy, replays, r
 use crate::port::Listed;
 use domain::deployment::Deployment;
 use domain::facet::Facets;
+use domain::group::merging::RulesPreview;
 use domain::letter::LetterStateKind;
 use domain::limits::{FILTER_CHARS_MAX, GROUPS_SHOWN_MAX, PAGE_MAX, TIME_MS_MAX, WAVES_MAX};
 use domain::replay::OutcomeKind;
@@ -17,12 +18,12 @@ use wire::list::delta::VERSION_CHARS_MAX;
 use wire::list::sort::{Dir, Sort};
 use wire::list::view::View;
 use wire::{
-    ApproveRequest, AuditPage, CheckPolicyRequest, DeclareFixRequest, DeploymentRequest, DiscardPreview,
-    DiscardPreviewRequest, DiscardRequest, DoctorAnswer, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
-    LetterDetail, LettersPage, LookInLogsRequest, Me, NoteRequest, OwnerRequest, PlanRequest, PlanView, PolicyAnswer,
-    PolicyCheck, PolicyHistory, PolicyRequest, PreviewRulesRequest, PreviewTransformRequest, ReasonRequest,
-    ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview, SaveTransformRequest, TransformPreview,
-    TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
+    ApproveRequest, AuditAnswer, CheckPolicyRequest, DeclareFixRequest, DeploymentRequest, DiscardPreviewAnswer,
+    DiscardPreviewRequest, DiscardRequest, DoctorAnswer, DryRunRequest, EntriesAnswer, GroupAnswer, GroupsAnswer,
+    LetterAnswer, LettersAnswer, LookInLogsRequest, MeAnswer, NoteRequest, OwnerRequest, PlanAnswer, PlanRequest,
+    PolicyAnswer, PolicyCheckAnswer, PolicyHistoryAnswer, PolicyRequest, PreviewRulesRequest, PreviewTransformRequest,
+    ReasonRequest, ReleaseRequest, ReplayAnswer, ReplaysAnswer, ResumeRequest, SaveTransformRequest,
+    TransformPreviewAnswer, TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
 };
 
 /// A cursor of a list, as a page gives it.
@@ -146,22 +147,22 @@ pub fn endpoints() -> Vec<Endpoint> {
 /// Endpoints that only read.
 fn reading() -> Vec<Endpoint> {
     vec![
-        Endpoint::get::<Me, _>("/me", "The caller and their permissions", groups::me),
+        Endpoint::get::<MeAnswer, _>("/me", "The caller and their permissions", groups::me),
         Endpoint::get::<GroupsAnswer, _>(
             "/groups",
             "Groups, most urgent first, with exact totals over all of them",
             rows::list,
         )
         .with_query(GROUPS),
-        Endpoint::get::<GroupDetail, _>("/groups/{group}", "A group with its gate, plan and replay", groups::show),
-        Endpoint::get::<LettersPage, _>("/groups/{group}/letters", "The letters of a group", letters::of_group)
+        Endpoint::get::<GroupAnswer, _>("/groups/{group}", "A group with its gate, plan and replay", groups::show),
+        Endpoint::get::<LettersAnswer, _>("/groups/{group}/letters", "The letters of a group", letters::of_group)
             .with_query(LETTERS),
         Endpoint::get::<Facets, _>(
             "/groups/{group}/facets",
             "What the letters of a group share, and letters of other groups do not, from samples of both",
             letters::facets,
         ),
-        Endpoint::get::<AuditPage, _>(
+        Endpoint::get::<AuditAnswer, _>(
             "/groups/{group}/audit",
             "The audit log of a group, newest first",
             audit::of_group,
@@ -172,7 +173,7 @@ fn reading() -> Vec<Endpoint> {
             "The versions of a group's payload transform, newest first",
             transforms::show,
         ),
-        Endpoint::get::<LetterDetail, _>(
+        Endpoint::get::<LetterAnswer, _>(
             "/letters/{letter}",
             "A letter with its payload and its deaths",
             letters::show,
@@ -184,8 +185,8 @@ fn reading() -> Vec<Endpoint> {
         ),
         Endpoint::get::<ReplaysAnswer, _>("/replays", "Replays, newest first", replays::list)
             .with_query(const { &[cursor(Listed::Replays), LIMIT] }),
-        Endpoint::get::<ReplayView, _>("/replays/{replay}", "A replay with its ledger", replays::show),
-        Endpoint::get::<EntriesPage, _>("/replays/{replay}/entries", "The letters of a replay", replays::entries)
+        Endpoint::get::<ReplayAnswer, _>("/replays/{replay}", "A replay with its ledger", replays::show),
+        Endpoint::get::<EntriesAnswer, _>("/replays/{replay}/entries", "The letters of a replay", replays::entries)
             .with_query(const { &[WAVE, OUTCOME, cursor(Listed::Entries), LIMIT] }),
         Endpoint::file("/groups/{group}/history", "The audit log of a group as a file, newest first", export::of_group)
             .with_query(const { &[FORM, file_cursor(Listed::Audit)] }),
@@ -207,49 +208,49 @@ fn reading() -> Vec<Endpoint> {
 /// Endpoints that change a group.
 fn on_groups() -> Vec<Endpoint> {
     vec![
-        Endpoint::post::<DeclareFixRequest, GroupDetail, _>(
+        Endpoint::post::<DeclareFixRequest, GroupAnswer, _>(
             "/groups/{group}/fix",
             Some(Permission::Triage),
             "Declare a fix",
             groups::declare_fix,
         ),
-        Endpoint::post::<ReasonRequest, GroupDetail, _>(
+        Endpoint::post::<ReasonRequest, GroupAnswer, _>(
             "/groups/{group}/fix/withdraw",
             Some(Permission::Triage),
             "Withdraw the fix",
             groups::withdraw_fix,
         ),
-        Endpoint::post::<NoteRequest, GroupDetail, _>(
+        Endpoint::post::<NoteRequest, GroupAnswer, _>(
             "/groups/{group}/note",
             Some(Permission::Triage),
             "Save the note of a group",
             groups::note,
         ),
-        Endpoint::post::<OwnerRequest, GroupDetail, _>(
+        Endpoint::post::<OwnerRequest, GroupAnswer, _>(
             "/groups/{group}/owner",
             Some(Permission::Triage),
             "Set who takes care of a group",
             groups::owner,
         ),
-        Endpoint::post::<LookInLogsRequest, GroupDetail, _>(
+        Endpoint::post::<LookInLogsRequest, GroupAnswer, _>(
             "/groups/{group}/logs",
             Some(Permission::Triage),
             "Search the consumer's log for why the letters failed; the next sweep does it",
             groups::look_in_logs,
         ),
-        Endpoint::post::<PlanRequest, PlanView, _>(
+        Endpoint::post::<PlanRequest, PlanAnswer, _>(
             "/groups/{group}/plan",
             Some(Permission::Plan),
             "Make a plan with a snapshot of the waiting letters",
             groups::plan,
         ),
-        Endpoint::post::<ApproveRequest, ReplayView, _>(
+        Endpoint::post::<ApproveRequest, ReplayAnswer, _>(
             "/groups/{group}/approve",
             Some(Permission::Approve),
             "Approve the plan and start its replay; needs an open gate",
             replays::approve,
         ),
-        Endpoint::post::<ReleaseRequest, GroupDetail, _>(
+        Endpoint::post::<ReleaseRequest, GroupAnswer, _>(
             "/groups/{group}/release",
             Some(Permission::Approve),
             "Release letters from quarantine, so that a plan can include them again",
@@ -261,51 +262,37 @@ fn on_groups() -> Vec<Endpoint> {
 /// Endpoints that unmerge fingerprints, and merge them again.
 fn on_merging() -> Vec<Endpoint> {
     vec![
-        Endpoint::post::<UnmergeRequest, GroupDetail, _>(
+        Endpoint::post::<UnmergeRequest, GroupAnswer, _>(
             "/groups/{group}/unmerge",
             Some(Permission::Triage),
             "Unmerge a fingerprint from the group",
             groups::unmerge,
         ),
-        Endpoint::post::<ReasonRequest, GroupDetail, _>(
+        Endpoint::post::<ReasonRequest, GroupAnswer, _>(
             "/groups/{group}/allow-merge",
             Some(Permission::Triage),
             "Allow an unmerged fingerprint to be merged again",
             groups::allow_merge,
         ),
-        Endpoint::post::<UnmergeRequest, GroupDetail, _>(
-            "/groups/{group}/part",
-            Some(Permission::Triage),
-            "Use /groups/{group}/unmerge",
-            groups::unmerge,
-        )
-        .deprecated(),
-        Endpoint::post::<ReasonRequest, GroupDetail, _>(
-            "/groups/{group}/rejoin",
-            Some(Permission::Triage),
-            "Use /groups/{group}/allow-merge",
-            groups::allow_merge,
-        )
-        .deprecated(),
     ]
 }
 
 /// Endpoints that discard letters.
 fn on_discards() -> Vec<Endpoint> {
     vec![
-        Endpoint::post::<DiscardPreviewRequest, DiscardPreview, _>(
+        Endpoint::post::<DiscardPreviewRequest, DiscardPreviewAnswer, _>(
             "/groups/{group}/discard/preview",
             Some(Permission::Approve),
             "Preview a discard: how many letters, and their money; changes nothing",
             discards::preview,
         ),
-        Endpoint::post::<DiscardRequest, GroupDetail, _>(
+        Endpoint::post::<DiscardRequest, GroupAnswer, _>(
             "/groups/{group}/discard",
             Some(Permission::Approve),
             "Discard the letters of a preview, so that they are never sent",
             discards::discard,
         ),
-        Endpoint::post::<UndoDiscardRequest, GroupDetail, _>(
+        Endpoint::post::<UndoDiscardRequest, GroupAnswer, _>(
             "/groups/{group}/discard/undo",
             Some(Permission::Approve),
             "Take discarded letters back",
@@ -323,7 +310,7 @@ fn on_transforms() -> Vec<Endpoint> {
             "Save a new version of the group's payload transform",
             transforms::save,
         ),
-        Endpoint::post::<PreviewTransformRequest, TransformPreview, _>(
+        Endpoint::post::<PreviewTransformRequest, TransformPreviewAnswer, _>(
             "/groups/{group}/transform/preview",
             Some(Permission::Triage),
             "Preview a program on waiting letters; changes nothing",
@@ -341,19 +328,19 @@ fn on_transforms() -> Vec<Endpoint> {
 /// Endpoints that change a replay, or concern all groups.
 fn on_replays() -> Vec<Endpoint> {
     vec![
-        Endpoint::post::<ReasonRequest, ReplayView, _>(
+        Endpoint::post::<ReasonRequest, ReplayAnswer, _>(
             "/replays/{replay}/pause",
             Some(Permission::PauseOrAbort),
             "Pause a replay: send nothing until it is resumed",
             replays::pause,
         ),
-        Endpoint::post::<ResumeRequest, ReplayView, _>(
+        Endpoint::post::<ResumeRequest, ReplayAnswer, _>(
             "/replays/{replay}/resume",
             Some(Permission::Approve),
             "Resume a paused replay with a new canary; needs an open gate",
             replays::resume,
         ),
-        Endpoint::post::<ReasonRequest, ReplayView, _>(
+        Endpoint::post::<ReasonRequest, ReplayAnswer, _>(
             "/replays/{replay}/abort",
             Some(Permission::PauseOrAbort),
             "Abort a replay: send nothing more",
@@ -378,13 +365,13 @@ fn on_policy() -> Vec<Endpoint> {
             "Replace the policy, on the condition that nobody else has changed it since",
             policy::change,
         ),
-        Endpoint::post::<CheckPolicyRequest, PolicyCheck, _>(
+        Endpoint::post::<CheckPolicyRequest, PolicyCheckAnswer, _>(
             "/policy/check",
             Some(Permission::Triage),
             "Check a policy: what it would change, and why it would be refused; changes nothing",
             policy::check,
         ),
-        Endpoint::get::<PolicyHistory, _>(
+        Endpoint::get::<PolicyHistoryAnswer, _>(
             "/policy/history",
             "The versions of the policy, newest first",
             policy::history,

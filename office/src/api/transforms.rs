@@ -12,7 +12,8 @@ use domain::id::GroupId;
 use domain::transform::{DryRun, Transform};
 use std::sync::Arc;
 use wire::{
-    DryRunRequest, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView, TransformsAnswer,
+    DryRunRequest, PreviewTransformRequest, SaveTransformRequest, TransformPreviewAnswer, TransformView,
+    TransformsAnswer,
 };
 
 pub(super) async fn show(Current(api): Current, Path(id): Path<GroupId>) -> Answer<TransformsAnswer> {
@@ -40,7 +41,7 @@ pub(super) async fn preview(
     Extension(views): Extension<Arc<Views>>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<PreviewTransformRequest>>, JsonRejection>,
-) -> Answer<TransformPreview> {
+) -> Answer<TransformPreviewAnswer> {
     let preview = act::preview(&api.office, &id, &body(request)?).await?;
     if !preview.letters.is_empty() {
         let detail = "Values of letters in a preview of a transform".to_string();

@@ -38,7 +38,7 @@ pub(super) async fn keep(office: &Office, said: Said) {
         match notices::is_believed(office, &queue, sender.as_deref()).await {
             Ok(true) => believed.entry(queue).or_default().extend(statements),
             Ok(false) => {
-                tracing::warn!(%queue, sender, "what a stamp says of its consumer does not count: its sender is not a function that consumes the queue")
+                tracing::warn!(%queue, sender, "a stamp's claims about its consumer were ignored: its sender is not a function that consumes the queue")
             }
             Err(error) => tracing::warn!(%queue, error = chain(&error), "the sender of a stamp could not be checked"),
         }

@@ -54,6 +54,6 @@ pub(super) fn unpack(packed: &[u8]) -> Option<Known> {
         return None;
     }
     let Unpacked { point, read_at, variants } = serde_json::from_slice(&json).ok()?;
-    let variants = variants.into_iter().map(|variant| (variant.facts.group.id.clone(), Arc::new(variant)));
+    let variants = variants.into_iter().map(|variant| (variant.facts.variant.id.clone(), Arc::new(variant)));
     Some(Known { point, read_at, variants: variants.collect(), groups: OnceLock::new() })
 }

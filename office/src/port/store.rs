@@ -181,7 +181,8 @@ pub enum CommitError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupFacts {
     /// The variant; of a group its representative.
-    pub group: Variant,
+    #[serde(alias = "group")]
+    pub variant: Variant,
     /// The counters.
     pub counts: GroupCounts,
     /// The time of the first send of the oldest open letter.

@@ -59,7 +59,7 @@ async fn measured(office: &Office, queue: &QueueArn, attributes: &QueueAttribute
 /// Further evidence, so its absence fails nothing.
 async fn cleared_before(office: &Office, queue: &QueueArn) -> Option<Timestamp> {
     office.queue.cleared_before(queue).await.unwrap_or_else(|error| {
-        tracing::warn!(%queue, error = %crate::error::chain(&error), "the age of the oldest message could not be read; going by the counts");
+        tracing::warn!(%queue, error = %crate::error::chain(&error), "the age of the oldest message could not be read; using the message counts instead");
         None
     })
 }

@@ -36,7 +36,7 @@ pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) 
             tracing::warn!(
                 message_id = %message,
                 as_report,
-                "a message on the receipts queue is no receipt, report or notice; it stays for the queue's redrive policy"
+                "a message on the receipts queue is not a receipt, report or notice; it stays on the queue until SQS redrives it"
             );
             failed.push(message);
             continue;
@@ -55,7 +55,7 @@ pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) 
             match take(office, &replay, chunk).await {
                 Ok(letters) => confirmed += letters,
                 Err(error) => {
-                    tracing::error!(%replay, error = chain(&error), "receipts could not be checked; they come again");
+                    tracing::error!(%replay, error = chain(&error), "receipts could not be checked; they will be redelivered");
                     failed.extend(chunk.iter().map(|read| read.message.clone()));
                 }
             }
@@ -118,7 +118,7 @@ async fn proven(
         let id = &marker.letter;
         let entry = known.entry(marker.seq).filter(|entry| entry.letter == *id);
         let Some((letter, entry)) = letters.get(id).zip(entry.cloned()) else {
-            tracing::warn!(letter = %id, %replay, "a receipt names a letter that no replay of this office sent; it is ignored");
+            tracing::warn!(letter = %id, %replay, "a receipt was ignored: it names a letter that no replay of this office sent");
             continue;
         };
         let now = office.now();
@@ -131,7 +131,7 @@ async fn proven(
                 let state = LetterState::Delivered { replay: replay.clone(), at: now };
                 changes.insert(id.clone(), Change::new(entry, after.outcome, Some(state)));
             }
-            Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt proves nothing; it is ignored"),
+            Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt was ignored: it proves nothing"),
         }
     }
     Ok(Proven { changes: changes.into_values().collect(), said })

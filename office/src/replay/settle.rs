@@ -49,7 +49,7 @@ pub(super) async fn settle(
         office.measure(&[Datum::one(&DELIVERED, &[], now, f64::from(delivered))]).await;
     }
     if in_doubt > 0 {
-        tracing::warn!(replay = %replay.id(), letters = in_doubt, "whether letters were processed will never be known; they wait again, in doubt");
+        tracing::warn!(replay = %replay.id(), letters = in_doubt, "it will never be known whether these letters were processed; they wait again, in doubt");
     }
     if delivered + in_doubt > 0 || released > 0 {
         return Ok(Did::Something);

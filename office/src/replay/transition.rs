@@ -50,13 +50,13 @@ pub(super) async fn enter(
         Phase::Observing { .. } => None,
     };
     let is_last = wave as usize + 1 >= waves && columns.pending == 0;
-    let group = match (&facts.group.state, phase) {
+    let group = match (&facts.variant.state, phase) {
         (GroupState::Replaying { replay, fix }, Phase::Observing { .. }) if is_last => {
             Some(GroupState::Verifying { replay: replay.clone(), fix: fix.clone() })
         }
         _ => None,
     };
-    let transition = Transition { replay, group: &facts.group, now };
+    let transition = Transition { replay, group: &facts.variant, now };
     transition.commit(office, entered, group, record).await
 }
 
@@ -92,7 +92,7 @@ pub(super) async fn put(office: &Office, replay: &Replay, version: u64) -> Resul
 /// Counts a replay's waits from now, because its clock has gone back: what was stored lies in the future.
 pub(super) async fn restart_waits(office: &Office, replay: &Replay, now: Timestamp) -> Result<Did, OfficeError> {
     let stored_at = replay.last_sent_at().map(|at| at.since(now).as_ms());
-    tracing::error!(replay = %replay.id(), ahead_ms = stored_at, "the clock went back; the replay's windows and delays start again");
+    tracing::error!(replay = %replay.id(), ahead_ms = stored_at, "the clock went back; the replay's windows and delays restart");
     Ok(if put(office, &replay.restarted_waits(now), replay.version()).await? { Did::Something } else { Did::Lost })
 }
 
@@ -120,14 +120,14 @@ pub(super) async fn pause(office: &Office, replay: &Replay, why: PauseReason) ->
     let now = office.now();
     let Some(paused) = replay.pause(why.clone(), Actor::office(), now) else { return Ok(Did::Lost) };
     // Returned letters disproved the fix, so it no longer counts.
-    let fix = facts.group.state.fix().filter(|_| !matches!(why, PauseReason::TooManyReturned { .. })).cloned();
-    let group = in_this_replay(&facts.group, replay).then(|| GroupState::Paused { replay: replay.id().clone(), fix });
+    let fix = facts.variant.state.fix().filter(|_| !matches!(why, PauseReason::TooManyReturned { .. })).cloned();
+    let group = in_this_replay(&facts.variant, replay).then(|| GroupState::Paused { replay: replay.id().clone(), fix });
     let why = reason_in_words(&why);
-    let transition = Transition { replay, group: &facts.group, now };
+    let transition = Transition { replay, group: &facts.variant, now };
     let did = transition.commit(office, paused, group, Some((Act::ReplayPausedItself, why.clone()))).await?;
     if matches!(did, Did::Something) {
         office.measure(&[Datum::one(&REPLAYS_PAUSED, &[], now, 1.0)]).await;
-        office.alert(paused_alert(&facts.group, replay, &why, now)).await;
+        office.alert(paused_alert(&facts.variant, replay, &why, now)).await;
     }
     Ok(did)
 }
@@ -142,7 +142,7 @@ pub(super) async fn finish(
     let facts = facts_of(office, replay).await?;
     let now = office.now();
     let total = ledger.total();
-    let group = in_this_replay(&facts.group, replay).then(|| after_replay(&facts, replay, &total, now));
+    let group = in_this_replay(&facts.variant, replay).then(|| after_replay(&facts, replay, &total, now));
     let detail = format!(
         "{}: {} delivered, {} returned, {} expired, {} skipped",
         if ending == Ending::Completed { "Finished" } else { "Aborted" },
@@ -151,18 +151,18 @@ pub(super) async fn finish(
         total.expired,
         total.skipped
     );
-    let transition = Transition { replay, group: &facts.group, now };
+    let transition = Transition { replay, group: &facts.variant, now };
     let finished = replay.finished(ending, now);
     let did = transition.commit(office, finished, group, Some((Act::ReplayFinished, detail.clone()))).await?;
     if matches!(did, Did::Something) {
-        office.alert(finished_alert(&facts.group, replay, &detail, now)).await;
+        office.alert(finished_alert(&facts.variant, replay, &detail, now)).await;
     }
     Ok(did)
 }
 
 /// Returns the state of a group after its replay has finished.
 fn after_replay(facts: &GroupFacts, replay: &Replay, total: &WaveLedger, now: Timestamp) -> GroupState {
-    let fix = facts.group.state.fix().cloned();
+    let fix = facts.variant.state.fix().cloned();
     let refuted = total.returned > 0 && fix.as_ref().is_none_or(|fix| is_refuted(fix, facts));
     let is_empty = facts.counts.open().letters == 0;
     // A replay that delivered nothing confirms no fix: people discarded its letters.
@@ -262,7 +262,7 @@ fn finished_alert(group: &Variant, replay: &Replay, detail: &str, now: Timestamp
         group: Some(group.id.clone()),
         replay: Some(replay.id().clone()),
         title: format!("Replay finished: {}: {detail}", group.title),
-        advice: "Look at the letters that returned, expired or were skipped, if there are any.".into(),
+        advice: "Check the letters that returned, expired or were skipped, if any.".into(),
     }
 }
 

@@ -9,6 +9,7 @@ use aws_sdk_sqs::types::{
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::id::{MessageId, QueueArn};
+use domain::limits::MESSAGE_BYTES_MAX;
 use domain::message::{Attribute, AttributeValue, Content, SystemAttributes};
 use domain::time::{Span, Timestamp};
 use serde::Deserialize;
@@ -135,6 +136,8 @@ pub(super) fn attributes(
         fifo: values.get(&QueueAttributeName::FifoQueue).is_some_and(|fifo| fifo == "true"),
         visibility_timeout: span(QueueAttributeName::VisibilityTimeout)?,
         retention: span(QueueAttributeName::MessageRetentionPeriod)?,
+        // An endpoint that does not name it has SQS's own limit.
+        message_bytes_max: number(values, QueueAttributeName::MaximumMessageSize).unwrap_or(MESSAGE_BYTES_MAX),
         redrive,
         visible_count: whole(QueueAttributeName::ApproximateNumberOfMessages)?,
         in_flight_count: whole(QueueAttributeName::ApproximateNumberOfMessagesNotVisible)?,

@@ -66,7 +66,7 @@ async fn groups_are_closed(fixture: &mut Fixture) -> Result<(), String> {
     for sweep in 0.. {
         sweep::run(&process.office).await.map_err(|error| format!("sweep fails without faults: {error}"))?;
         let listed = checks::groups(&fixture.store).await?;
-        let after: BTreeMap<_, _> = listed.into_iter().map(|facts| (facts.group.id, facts.group.version)).collect();
+        let after: BTreeMap<_, _> = listed.into_iter().map(|facts| (facts.variant.id, facts.variant.version)).collect();
         if after == versions {
             break;
         }
@@ -78,10 +78,10 @@ async fn groups_are_closed(fixture: &mut Fixture) -> Result<(), String> {
     let mut groups: BTreeMap<GroupId, (Variant, GroupCounts)> = BTreeMap::new();
     let listed = checks::groups(&fixture.store).await?;
     for facts in &listed {
-        groups.insert(facts.group.id.clone(), (facts.group.clone(), facts.counts.clone()));
+        groups.insert(facts.variant.id.clone(), (facts.variant.clone(), facts.counts.clone()));
     }
-    for facts in listed.iter().filter(|facts| facts.group.merge.into.is_some()) {
-        let into = facts.group.merge.into.as_ref().and_then(|id| groups.get_mut(id));
+    for facts in listed.iter().filter(|facts| facts.variant.merge.into.is_some()) {
+        let into = facts.variant.merge.into.as_ref().and_then(|id| groups.get_mut(id));
         into.into_iter().for_each(|(_, counts)| counts.add(&facts.counts));
     }
     for (group, counts) in groups.values().filter(|(group, _)| group.merge.into.is_none()) {

@@ -47,7 +47,7 @@ impl Contents {
         let groups = groups(store).await?;
         let mut letters = BTreeMap::new();
         for facts in &groups {
-            let group: &GroupId = &facts.group.id;
+            let group: &GroupId = &facts.variant.id;
             let of_group = all!(cursor, store.letters_of(group, None, cursor.as_ref(), PAGE_MAX));
             letters.extend(of_group.into_iter().map(|letter| (letter.id.clone(), letter)));
         }
@@ -128,7 +128,7 @@ pub(super) async fn store_is_consistent(fixture: &Fixture) -> Result<(), String>
 async fn knows_all_groups(office: &Office, fixture: &Fixture, contents: &Contents) -> Result<(), String> {
     let known = office.known_groups.now(&*fixture.store, 0, office.now()).await.map_err(|error| error.to_string())?;
     let facts = |facts: &GroupFacts| {
-        let GroupFacts { group, counts, oldest_sent_at, loss_at, .. } = facts.clone();
+        let GroupFacts { variant: group, counts, oldest_sent_at, loss_at, .. } = facts.clone();
         (group.id, group.version, group.state, group.merge, counts, oldest_sent_at, loss_at)
     };
     let known: Vec<_> = known.variants().map(|variant| facts(&variant.facts)).collect();
@@ -167,7 +167,7 @@ fn every_send_is_counted(
 }
 
 fn counters_are_exact(facts: &GroupFacts, contents: &Contents) -> Result<(), String> {
-    let id = &facts.group.id;
+    let id = &facts.variant.id;
     for kind in LetterStateKind::ALL {
         let of_kind = contents.letters.values().filter(|letter| letter.group == *id && letter.state.kind() == kind);
         let (mut count, mut money) = (0, Purse::empty());
@@ -188,9 +188,9 @@ fn counters_are_exact(facts: &GroupFacts, contents: &Contents) -> Result<(), Str
 
 /// Checks that a representative names exactly the variants merged into it, and is not merged itself.
 fn merges_agree(facts: &GroupFacts, contents: &Contents) -> Result<(), String> {
-    let (id, merge) = (&facts.group.id, &facts.group.merge);
-    let merged = contents.groups.iter().filter(|other| other.group.merge.into.as_ref() == Some(id));
-    let merged: BTreeSet<_> = merged.map(|other| other.group.id.clone()).collect();
+    let (id, merge) = (&facts.variant.id, &facts.variant.merge);
+    let merged = contents.groups.iter().filter(|other| other.variant.merge.into.as_ref() == Some(id));
+    let merged: BTreeSet<_> = merged.map(|other| other.variant.id.clone()).collect();
     let is_right = merged == merge.members && (merge.into.is_none() || merge.members.is_empty());
     if is_right { Ok(()) } else { Err(format!("variant {id} says {merge:?}, but {merged:?} are merged into it")) }
 }

@@ -43,9 +43,9 @@ pub(super) async fn act(fixture: &mut Fixture) {
     }
     let at = fixture.chance.below(page.items.len());
     // A merged variant leads to its representative, except on an old page.
-    let representative = page.items[at].group.merge.into.as_ref().filter(|_| fixture.chance.below(8) > 0);
-    let facts = page.items.iter().find(|facts| Some(&facts.group.id) == representative).unwrap_or(&page.items[at]);
-    let planned = fixture.store.plan(&facts.group.id).await.is_ok_and(|plan| plan.is_some());
+    let representative = page.items[at].variant.merge.into.as_ref().filter(|_| fixture.chance.below(8) > 0);
+    let facts = page.items.iter().find(|facts| Some(&facts.variant.id) == representative).unwrap_or(&page.items[at]);
+    let planned = fixture.store.plan(&facts.variant.id).await.is_ok_and(|plan| plan.is_some());
     if let Some(action) = choose(fixture, facts, planned) {
         perform(fixture, facts, action).await;
     }
@@ -53,7 +53,7 @@ pub(super) async fn act(fixture: &mut Fixture) {
 
 fn choose(fixture: &mut Fixture, facts: &GroupFacts, planned: bool) -> Option<Action> {
     let mut below = |n| fixture.chance.below(n);
-    if let Some(other) = facts.group.merge.members.first().filter(|_| below(20) == 0) {
+    if let Some(other) = facts.variant.merge.members.first().filter(|_| below(20) == 0) {
         return Some(Action::Unmerge(other.clone()));
     }
     if facts.counts.of(LetterStateKind::Quarantined).letters > 0 && below(6) == 0 {
@@ -66,7 +66,7 @@ fn choose(fixture: &mut Fixture, facts: &GroupFacts, planned: bool) -> Option<Ac
     if facts.counts.of(LetterStateKind::Discarded).letters > 0 && below(4) == 0 {
         return Some(Action::Undo);
     }
-    match &facts.group.state {
+    match &facts.variant.state {
         GroupState::Open | GroupState::Regressed { .. } if below(4) == 0 => Some(Action::Transform),
         GroupState::Open | GroupState::Regressed { .. } => Some(Action::Declare),
         GroupState::FixDeclared { .. } => Some(match below(9) {
@@ -122,7 +122,7 @@ fn filter(fixture: &mut Fixture) -> LetterFilter {
 
 async fn perform(fixture: &mut Fixture, facts: &GroupFacts, action: Action) {
     let process = fixture.process();
-    let (office, group) = (&process.office, &facts.group.id);
+    let (office, group) = (&process.office, &facts.variant.id);
     // Most people stay within their role.
     let approves = matches!(action, Action::Approve | Action::Resume(_)) != (fixture.chance.below(6) == 0);
     let who = Actor::from(if approves { "anna" } else { "otto" });

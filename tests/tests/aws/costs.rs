@@ -152,7 +152,7 @@ impl Metered {
     async fn all_groups(&self) -> Vec<GroupId> {
         let found = self.world.store.groups(0, None, 10).await.expect("groups").items;
         assert_eq!(found.len() as u64, self.groups);
-        found.into_iter().map(|facts| facts.group.id).collect()
+        found.into_iter().map(|facts| facts.variant.id).collect()
     }
 
     async fn declare(&self, kind: FixKind, reference: &str) -> Vec<GroupId> {

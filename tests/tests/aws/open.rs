@@ -200,7 +200,7 @@ async fn until<T>(what: &str, check: impl AsyncFnMut() -> Option<T>) -> T {
 async fn open_letters(opened: &Opened) -> (i64, Option<domain::id::GroupId>) {
     let page = opened.office.store.groups(i64::MAX, None, 10).await.expect("groups");
     let open = page.items.iter().map(|facts| facts.counts.open().letters).sum();
-    (open, page.items.first().map(|facts| facts.group.id.clone()))
+    (open, page.items.first().map(|facts| facts.variant.id.clone()))
 }
 
 /// Approves a replay of the only group.

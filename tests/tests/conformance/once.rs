@@ -2,7 +2,8 @@
 
 use consumer::Failure;
 use consumer::attempts::{Attempt, AttemptLog};
-use consumer::sqlite::SqliteStore;
+use consumer::once::{Lease, Leasing, OnceStore};
+use consumer::sqlite::{SqliteStore, insert_once};
 use domain::time::Timestamp;
 
 async fn fresh() -> SqliteStore {
@@ -27,4 +28,27 @@ async fn two_processes_share_a_file() {
     other.forget(&"m-1".into()).await.unwrap();
     assert_eq!(one.load(&"m-1".into()).await.unwrap(), []);
     assert_eq!(one.load(&"m-2".into()).await.unwrap().len(), 16);
+}
+
+/// Or a message would be acknowledged whose work then fails.
+#[tokio::test]
+async fn work_in_progress_is_not_taken_for_work_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys.db");
+    let (store, at) = (SqliteStore::open(&file).unwrap(), |s: i64| Timestamp::from_ms(s * 1_000));
+    let mut connection = rusqlite::Connection::open(&file).unwrap();
+    let mut insert = |key: &str, s: i64| {
+        let transaction = connection.transaction().unwrap();
+        let lease = insert_once(&transaction, key, at(s), at(86_400)).unwrap();
+        transaction.commit().unwrap();
+        lease
+    };
+    let leasing = Leasing { key: "a", token: "t", now: at(0), until: at(30), expires_at: at(86_400) };
+    assert_eq!(store.lease(&leasing).await.unwrap(), Lease::Granted);
+    assert_eq!(insert("a", 29), Lease::InProgress { until: at(30) });
+    assert!(store.complete("a", "t", "7", at(86_400)).await.unwrap());
+    assert_eq!(insert("a", 31), Lease::Done { result: "7".into() });
+    assert_eq!(insert("b", 31), Lease::Granted);
+    assert_eq!(insert("b", 32), Lease::Done { result: "null".into() });
+    assert_eq!(store.lease(&Leasing { key: "b", ..leasing }).await.unwrap(), Lease::Done { result: "null".into() });
 }

@@ -66,15 +66,20 @@ async fn payments(client: &Client) -> i64 {
     client.query_one("SELECT count(*) FROM payment", &[]).await.expect("a count").get(0)
 }
 
-/// Pays in a transaction, unless it was done. Returns whether it paid.
-async fn pay(client: &mut Client, now: Timestamp) -> bool {
+/// Pays in a transaction, if that is this one's to do. Returns whose it was.
+async fn pay(client: &mut Client, now: Timestamp) -> Lease {
     let transaction = client.transaction().await.expect("a transaction");
-    let is_new = insert_once(&transaction, "pay", now, now.plus(Span::from_days(1))).await.expect("an answer");
-    if is_new {
+    let lease = insert_once(&transaction, "pay", now, now.plus(Span::from_days(1))).await.expect("an answer");
+    if lease == Lease::Granted {
         transaction.execute("INSERT INTO payment VALUES (1)", &[]).await.expect("a row");
         transaction.commit().await.expect("a commit");
     }
-    is_new
+    lease
+}
+
+/// What a transaction that did the work leaves for the next one.
+fn done() -> Lease {
+    Lease::Done { result: "null".into() }
 }
 
 /// Waits until a connection of the case waits for another one; returns its process.
@@ -96,16 +101,16 @@ mod cases {
     pub(super) async fn work_and_key_are_durable_together_or_not_at_all(config: Config) {
         let mut dying = with_payments(&config).await;
         let transaction = dying.transaction().await.unwrap();
-        assert!(insert_once(&transaction, "pay", at(0), at(DAY_S)).await.unwrap());
+        assert_eq!(insert_once(&transaction, "pay", at(0), at(DAY_S)).await.unwrap(), Lease::Granted);
         transaction.execute("INSERT INTO payment VALUES (1)", &[]).await.unwrap();
         // The connection of a process that is killed ends so: without a rollback.
         std::mem::forget(transaction);
         drop(dying);
         let mut next = connect(&config).await.unwrap();
-        assert!(pay(&mut next, at(1)).await);
+        assert_eq!(pay(&mut next, at(1)).await, Lease::Granted);
         drop(next);
         let mut third = connect(&config).await.unwrap();
-        assert!(!pay(&mut third, at(2)).await);
+        assert_eq!(pay(&mut third, at(2)).await, done());
         assert_eq!(payments(&third).await, 1);
     }
 
@@ -117,7 +122,9 @@ mod cases {
         });
         let mut paid = 0;
         for one in all.collect::<Vec<_>>() {
-            paid += u32::from(one.await.unwrap());
+            let lease = one.await.unwrap();
+            assert!(lease == Lease::Granted || lease == done(), "{lease:?}");
+            paid += u32::from(lease == Lease::Granted);
         }
         assert_eq!((paid, payments(&connect(&config).await.unwrap()).await), (1, 1));
     }
@@ -125,21 +132,21 @@ mod cases {
     pub(super) async fn a_transaction_that_is_given_up_leaves_the_key_to_the_one_that_waits(config: Config) {
         let mut first = with_payments(&config).await;
         let transaction = first.transaction().await.unwrap();
-        assert!(insert_once(&transaction, "pay", at(0), at(DAY_S)).await.unwrap());
+        assert_eq!(insert_once(&transaction, "pay", at(0), at(DAY_S)).await.unwrap(), Lease::Granted);
         let waiting = config.clone();
         let waiting = tokio::spawn(async move { pay(&mut connect(&waiting).await.unwrap(), at(0)).await });
         let watcher = connect(&config).await.unwrap();
         blocked(&watcher, &config, || waiting.is_finished()).await;
         transaction.rollback().await.unwrap();
-        assert!(waiting.await.unwrap());
+        assert_eq!(waiting.await.unwrap(), Lease::Granted);
         assert_eq!(payments(&watcher).await, 1);
     }
 
     pub(super) async fn keys_expire_and_are_deleted(config: Config) {
         let mut client = with_payments(&config).await;
-        assert!(pay(&mut client, at(0)).await);
-        assert!(!pay(&mut client, at(DAY_S - 1)).await);
-        assert!(pay(&mut client, at(DAY_S)).await);
+        assert_eq!(pay(&mut client, at(0)).await, Lease::Granted);
+        assert_eq!(pay(&mut client, at(DAY_S - 1)).await, done());
+        assert_eq!(pay(&mut client, at(DAY_S)).await, Lease::Granted);
         assert_eq!(forget_expired(&client, at(2 * DAY_S - 1), 10).await.unwrap(), 0);
         assert_eq!(forget_expired(&client, at(2 * DAY_S), 10).await.unwrap(), 1);
         // A store deletes them by itself, ten with each lease.
@@ -164,11 +171,18 @@ mod cases {
         let leasing = Leasing { key: "pay", token: "t", now: at(0), until: at(30), expires_at: at(DAY_S) };
         assert_eq!(store.lease(&leasing).await.unwrap(), Lease::Granted);
         let mut client = with_payments(&config).await;
-        assert!(!pay(&mut client, at(29)).await);
-        assert!(pay(&mut client, at(30)).await, "the lease has ended without a result");
+        assert_eq!(pay(&mut client, at(29)).await, Lease::InProgress { until: at(30) }, "it may still fail");
+        assert_eq!(payments(&client).await, 0);
+        assert_eq!(pay(&mut client, at(30)).await, Lease::Granted, "the lease has ended without a result");
         assert!(!store.complete("pay", "t", "1", at(DAY_S)).await.unwrap());
         let leasing = Leasing { now: at(31), until: at(61), ..leasing };
-        assert_eq!(store.lease(&leasing).await.unwrap(), Lease::Done { result: "null".into() });
+        assert_eq!(store.lease(&leasing).await.unwrap(), done());
+        let leasing = Leasing { key: "other", ..leasing };
+        assert_eq!(store.lease(&leasing).await.unwrap(), Lease::Granted);
+        assert!(store.complete("other", "t", "7", at(DAY_S)).await.unwrap());
+        let transaction = client.transaction().await.unwrap();
+        let known = insert_once(&transaction, "other", at(32), at(DAY_S)).await.unwrap();
+        assert_eq!(known, Lease::Done { result: "7".into() });
     }
 
     pub(super) async fn a_lost_connection_is_made_anew(config: Config) {
@@ -189,7 +203,7 @@ mod cases {
     pub(super) async fn a_call_whose_connection_ends_is_made_again(config: Config) {
         let mut holder = with_payments(&config).await;
         let transaction = holder.transaction().await.unwrap();
-        assert!(insert_once(&transaction, "a", at(0), at(DAY_S)).await.unwrap());
+        assert_eq!(insert_once(&transaction, "a", at(0), at(DAY_S)).await.unwrap(), Lease::Granted);
         let store = PostgresStore::new(config.clone(), NoTls);
         let leasing = Leasing { key: "a", token: "t", now: at(0), until: at(30), expires_at: at(DAY_S) };
         let lease = tokio::spawn(async move { store.lease(&leasing).await });

@@ -15,7 +15,7 @@ use office::error::OfficeError;
 use office::port::GroupFacts;
 use office::{act, sweep};
 use queue::Received;
-use wire::{DiscardPreview, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
+use wire::{DiscardPreviewAnswer, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
 
 const BUG: &str = "orders::pricing::Overflow";
 
@@ -27,12 +27,12 @@ fn fails(_: &Received) -> Option<&'static str> {
     Some(BUG)
 }
 
-async fn preview(world: &World, group: &GroupId, letters: &[LetterId], filter: &LetterFilter) -> DiscardPreview {
+async fn preview(world: &World, group: &GroupId, letters: &[LetterId], filter: &LetterFilter) -> DiscardPreviewAnswer {
     let request = DiscardPreviewRequest { letters: letters.to_vec(), filter: filter.clone() };
     act::preview_discard(&world.office, group, &request).await.expect("a preview")
 }
 
-fn request(seen: &DiscardPreview, letters: &[LetterId], filter: &LetterFilter) -> DiscardRequest {
+fn request(seen: &DiscardPreviewAnswer, letters: &[LetterId], filter: &LetterFilter) -> DiscardRequest {
     let (letters, filter, seen_at) = (letters.to_vec(), filter.clone(), seen.seen_at);
     DiscardRequest { letters, filter, seen_at, reason: DiscardReason::TestData, note: None }
 }
@@ -64,7 +64,7 @@ async fn facts(world: &World, group: &GroupId) -> GroupFacts {
 }
 
 async fn state(world: &World, group: &GroupId) -> GroupState {
-    facts(world, group).await.group.state
+    facts(world, group).await.variant.state
 }
 
 /// Returns the numbers of open and of discarded letters, after checking that every counter is exact.
@@ -96,8 +96,8 @@ async fn a_discarded_group_is_closed_in_every_number_and_audited() {
     assert_eq!(numbers(&world, &group).await, (0, 4));
     let after = facts(&world, &group).await;
     assert_eq!((after.oldest_sent_at, after.loss_at), (None, None), "nothing is old, and nothing will be lost");
-    assert!(matches!(after.group.state, GroupState::Discarded { .. }), "{:?}", after.group.state);
-    assert!(after.group.discarding.is_none());
+    assert!(matches!(after.variant.state, GroupState::Discarded { .. }), "{:?}", after.variant.state);
+    assert!(after.variant.discarding.is_none());
     let why = || Some("Test data".to_string());
     assert_eq!(
         acts(&world, &group, Act::DiscardBegun).await,
@@ -293,7 +293,7 @@ async fn a_discard_that_is_cut_off_is_completed_by_the_next_sweep() {
         world.faults.restart();
         let (open, discarded) = numbers(&world, &group).await;
         assert_eq!(open + discarded, 120, "after a crash at call {calls}: no letter is counted twice or by half");
-        if done.is_err() && facts(&world, &group).await.group.discarding.is_none() {
+        if done.is_err() && facts(&world, &group).await.variant.discarding.is_none() {
             assert_eq!(discarded, 0, "call {calls}: without a stored decision nothing is discarded");
             discard_all(&world, &group).await;
         }
@@ -318,7 +318,7 @@ async fn an_undo_stops_a_discard_that_is_not_complete() {
     world.faults.arm(7, false);
     let _ = act::discard(&world.office, &world.anna(), &group, &request(&seen, &[], &LetterFilter::default())).await;
     world.faults.restart();
-    let progress = facts(&world, &group).await.group.discarding.map(|task| task.progress());
+    let progress = facts(&world, &group).await.variant.discarding.map(|task| task.progress());
     let Some(Progress { undo: false, done, .. }) = progress else { panic!("{progress:?}") };
     assert_eq!(done.letters, numbers(&world, &group).await.1, "the progress equals the letters");
     undo(&world, &group, &[]).await.expect("an undo");

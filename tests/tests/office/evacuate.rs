@@ -129,7 +129,7 @@ async fn nothing_is_sent_where_somebody_would_take_it() {
     let office = office(&world).await;
     let refused = run(&office, &*world.queue, &Taken(vec!["dlo-Intake".into()])).await;
     let Err(error @ EvacuateError::Taken { .. }) = refused else { panic!("{refused:?}") };
-    assert!(error.to_string().starts_with("dlo-Intake takes letters from"), "{error}");
+    assert!(error.to_string().starts_with("dlo-Intake reads "), "{error}");
     assert_eq!(lying_in(&world, &world.dlq).await.len(), 0);
     assert_eq!(groups(&office).await.groups.iter().map(|group| group.open.letters).sum::<i64>(), 23);
 }

@@ -34,7 +34,7 @@ async fn a_group_says_what_its_letters_share_and_who_saw_it_is_audited() {
     let groups = world.store.groups(i64::MAX, None, 200).await.unwrap().items;
     assert_eq!(groups.len(), 2);
     for facts in groups {
-        let group = facts.group;
+        let group = facts.variant;
         let answer = get(format!("/groups/{}/facets", group.id)).await;
         assert_eq!(answer.status, StatusCode::OK);
         let found: Facets = serde_json::from_slice(&answer.body).unwrap();

@@ -42,7 +42,7 @@ fn stamped(body: &str, stamp: &Stamp) -> Content {
 async fn all_letters(world: &World) -> Vec<Letter> {
     let mut all = Vec::new();
     for facts in world.store.groups(i64::MAX, None, 200).await.unwrap().items {
-        all.extend(world.letters(&facts.group.id, None).await);
+        all.extend(world.letters(&facts.variant.id, None).await);
     }
     all
 }

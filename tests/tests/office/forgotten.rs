@@ -36,7 +36,7 @@ async fn old_delivered_letters_are_deleted_and_their_history_stays() {
         let groups = world.store.groups(0, None, 10).await.unwrap().items;
         let mut letters = Vec::new();
         for facts in &groups {
-            letters.extend(world.store.letters_of(&facts.group.id, None, None, 10).await.unwrap().items);
+            letters.extend(world.store.letters_of(&facts.variant.id, None, None, 10).await.unwrap().items);
         }
         (groups, letters)
     };
@@ -74,7 +74,7 @@ async fn a_policy_may_keep_letters_for_ever_and_never_deletes_too_early() {
 async fn letters(world: &World) -> usize {
     let mut letters = 0;
     for facts in world.store.groups(0, None, 10).await.unwrap().items {
-        letters += world.store.letters_of(&facts.group.id, None, None, 10).await.unwrap().items.len();
+        letters += world.store.letters_of(&facts.variant.id, None, None, 10).await.unwrap().items.len();
     }
     letters
 }

@@ -32,9 +32,9 @@ async fn a_hand_whose_letters_have_many_fingerprints_is_sent_once_in_several_com
     sweep::run(&world.office).await.unwrap();
     let groups = world.store.groups(i64::MAX, None, 200).await.unwrap().items;
     assert_eq!(groups.len(), VARIANTS);
-    let merged: Vec<_> = groups.iter().filter(|facts| facts.group.merge.into.is_none()).collect();
+    let merged: Vec<_> = groups.iter().filter(|facts| facts.variant.merge.into.is_none()).collect();
     let [whole] = merged.as_slice() else { panic!("{} groups", merged.len()) };
-    let group = whole.group.id.clone();
+    let group = whole.variant.id.clone();
 
     let all = HAND_LETTERS_MAX as u64;
     let options = PlanOptions { canary_letters: Some(all), pace_per_s: Some(1_000), ..PlanOptions::default() };
@@ -48,7 +48,7 @@ async fn a_hand_whose_letters_have_many_fingerprints_is_sent_once_in_several_com
     assert!(world.run(&plan.id, &works, "v2").await.is_finished());
     world.ledger_matches_entries(&plan.id).await;
     for facts in groups {
-        let counts = world.counters_are_exact(&facts.group.id).await;
+        let counts = world.counters_are_exact(&facts.variant.id).await;
         assert_eq!(counts.of(LetterStateKind::Delivered).letters as usize, HAND_LETTERS_MAX / VARIANTS);
     }
 }

@@ -45,7 +45,7 @@ async fn a_process_that_reads_changes_says_what_one_says_that_reads_everything()
         world.intake().await;
         agree(&world, &old, error).await;
     }
-    let group = world.store.groups(0, None, 1).await.unwrap().items.remove(0).group.id;
+    let group = world.store.groups(0, None, 1).await.unwrap().items.remove(0).variant.id;
     let plan = world.plan_with_fix(&group, "v2", &PlanOptions::default()).await;
     agree(&world, &old, "a plan").await;
     let id = world.approve(&group, &plan).await.id().clone();

@@ -16,7 +16,7 @@ use office::act;
 use office::port::{Expect, Store, Write};
 use serde_json::{Value, json};
 use wire::list::view::View;
-use wire::{GroupDetail, GroupRow, GroupsAnswer, NextStep, WaiverRequest};
+use wire::{GroupAnswer, GroupRow, GroupsAnswer, NextStep, WaiverRequest};
 
 async fn call(router: &Router, method: Method, path: &str, role: &str, body: &Value) -> Answer {
     let request = Request::builder().method(method).uri(format!("/api/v1{path}"));
@@ -204,13 +204,13 @@ async fn a_group_has_an_owner() {
         assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{long}");
     }
     let set = call(&router, Method::POST, &path, "operator", &json!({ "owner": " Ana Lima " })).await;
-    let detail: GroupDetail = serde_json::from_slice(&set.body).unwrap();
+    let detail: GroupAnswer = serde_json::from_slice(&set.body).unwrap();
     assert_eq!(detail.row.owner.as_deref(), Some("Ana Lima"));
     for (filter, found) in [("owner:ana", 1), ("owner:bo", 0), ("-owner:ana", 0)] {
         assert_eq!(listed(&router, &format!("?q={filter}")).await.matching, found, "{filter}");
     }
     let removed = call(&router, Method::POST, &path, "operator", &json!({ "owner": "" })).await;
-    let detail: GroupDetail = serde_json::from_slice(&removed.body).unwrap();
+    let detail: GroupAnswer = serde_json::from_slice(&removed.body).unwrap();
     assert_eq!(detail.row.owner, None);
     let audit = world.store.audit(&group, None, 10).await.unwrap().items;
     let details: Vec<&str> = audit.iter().take(2).map(|record| record.detail.as_str()).collect();

@@ -21,7 +21,7 @@ use queue::{Outgoing, Queue as _};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use tempfile::TempDir;
-use wire::GroupDetail;
+use wire::GroupAnswer;
 
 const LOG: &str = "orders.log";
 
@@ -183,7 +183,7 @@ async fn a_person_who_asks_gets_the_result_with_the_next_sweep() {
     assert_eq!(office.ask(&id, "viewer").await.status, StatusCode::FORBIDDEN);
     let asked = office.ask(&id, "operator").await;
     assert_eq!(asked.status, StatusCode::OK, "{}", String::from_utf8_lossy(&asked.body));
-    let detail: GroupDetail = serde_json::from_slice(&asked.body).unwrap();
+    let detail: GroupAnswer = serde_json::from_slice(&asked.body).unwrap();
     assert!(detail.logs.can_read && detail.logs.search.wanted_at.is_some() && detail.logs.said.is_none());
     assert_eq!(office.ask(&id, "operator").await.status, StatusCode::OK, "asking twice is asking once");
     let audit = office.world.store.audit(&id, None, 200).await.unwrap().items;
@@ -211,12 +211,13 @@ async fn an_hour_has_a_budget_and_people_come_first() {
     }
     let groups = office.world.store.groups(i64::MAX, None, 200).await.unwrap().items;
     assert_eq!(groups.len(), SEARCHES_PER_HOUR_MAX + 5);
-    let youngest = groups.iter().map(|facts| &facts.group).max_by_key(|group| (group.first_died_at, group.id.clone()));
+    let youngest =
+        groups.iter().map(|facts| &facts.variant).max_by_key(|group| (group.first_died_at, group.id.clone()));
     let youngest = youngest.unwrap().id.clone();
     assert_eq!(office.ask(&youngest, "operator").await.status, StatusCode::OK);
     let searched = async || {
         let groups = office.world.store.groups(i64::MAX, None, 200).await.unwrap().items;
-        groups.iter().filter(|facts| facts.group.logs.as_ref().is_some_and(|search| search.tries > 0)).count()
+        groups.iter().filter(|facts| facts.variant.logs.as_ref().is_some_and(|search| search.tries > 0)).count()
     };
     office.sweep_after(Span::from_secs(40)).await;
     assert_eq!(searched().await, SEARCHES_PER_SWEEP_MAX);
@@ -227,7 +228,7 @@ async fn an_hour_has_a_budget_and_people_come_first() {
     assert_eq!(searched().await, SEARCHES_PER_HOUR_MAX - SEARCHES_FOR_PEOPLE);
     // The rest of the hour's budget is for people, whatever new groups there are.
     let groups = office.world.store.groups(i64::MAX, None, 200).await.unwrap().items;
-    let unsearched = groups.iter().find(|facts| facts.group.logs.is_none()).unwrap().group.id.clone();
+    let unsearched = groups.iter().find(|facts| facts.variant.logs.is_none()).unwrap().variant.id.clone();
     assert_eq!(office.ask(&unsearched, "operator").await.status, StatusCode::OK);
     office.sweep_after(Span::from_secs(10)).await;
     assert!(office.finding(&unsearched).await.is_some());

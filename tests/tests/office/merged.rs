@@ -24,7 +24,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tower::ServiceExt;
 use wire::{
-    DeclareFixRequest, GroupChange, GroupDetail, GroupsAnswer, LettersPage, ReasonRequest, RulesPreview, UnmergeRequest,
+    DeclareFixRequest, GroupAnswer, GroupChange, GroupsAnswer, LettersAnswer, ReasonRequest, RulesPreview,
+    UnmergeRequest,
 };
 
 const VOLUMES: [&str; 4] = ["/srv/a", "/srv/b", "/srv/c", "/srv/d"];
@@ -52,7 +53,7 @@ async fn world_with_letters() -> World {
 /// Returns the title of the representative for the title of each variant. Checks that both directions of the links agree.
 async fn table(world: &World) -> BTreeMap<String, String> {
     let groups = world.store.groups(i64::MAX, None, 200).await.unwrap().items;
-    let groups: BTreeMap<_, _> = groups.into_iter().map(|facts| (facts.group.id.clone(), facts.group)).collect();
+    let groups: BTreeMap<_, _> = groups.into_iter().map(|facts| (facts.variant.id.clone(), facts.variant)).collect();
     for (id, group) in &groups {
         let merged: Vec<_> = groups.values().filter(|g| g.merge.into.as_ref() == Some(id)).map(|g| &g.id).collect();
         assert_eq!(merged, group.merge.members.iter().collect::<Vec<_>>(), "{}", group.title);
@@ -65,7 +66,7 @@ async fn table(world: &World) -> BTreeMap<String, String> {
 async fn id_of(world: &World, volume: &str) -> GroupId {
     let groups = world.store.groups(i64::MAX, None, 200).await.unwrap().items;
     let title = format!(": {}", message(volume));
-    groups.into_iter().find(|facts| facts.group.title.ends_with(&title)).expect("a group").group.id
+    groups.into_iter().find(|facts| facts.variant.title.ends_with(&title)).expect("a group").variant.id
 }
 
 /// Identifies every caller as the approver.
@@ -117,7 +118,7 @@ async fn fingerprints_of_one_cause_are_one_group() {
     let row = after.groups.iter().find(|row| row.id == representative).expect("the oldest variant names the group");
     assert_eq!((row.open.letters, row.arrivals.iter().sum::<u64>()), (6, 6));
 
-    let detail: GroupDetail = ask(&router, &format!("/groups/{representative}"), None).await;
+    let detail: GroupAnswer = ask(&router, &format!("/groups/{representative}"), None).await;
     assert_eq!((detail.chart.bar_ms, detail.chart.deaths.iter().sum::<u64>()), (15 * 60 * 1000, 6));
     let others: Vec<_> = detail.merged.iter().map(|other| (other.title.as_str(), other.open_letters)).collect();
     assert_eq!(
@@ -125,14 +126,15 @@ async fn fingerprints_of_one_cause_are_one_group() {
         [("StorageError: volume /srv/b lost its index", 2), ("StorageError: volume /srv/c lost its index", 2)]
     );
     assert_eq!(detail.counts.open().letters, 6);
-    let member: GroupDetail = ask(&router, &format!("/groups/{}", detail.merged[0].id), None).await;
+    let member: GroupAnswer = ask(&router, &format!("/groups/{}", detail.merged[0].id), None).await;
     // Who has letters in two variants counts twice, and the page says so.
     assert!(detail.row.customers_at_most && !member.row.customers_at_most);
     assert_eq!(member.merged_into.map(|into| into.id), Some(representative.clone()));
 
     let (mut sent, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page: LettersPage = ask(&router, &format!("/groups/{representative}/letters?limit=2{cursor}"), None).await;
+        let page: LettersAnswer =
+            ask(&router, &format!("/groups/{representative}/letters?limit=2{cursor}"), None).await;
         sent.extend(page.letters.iter().map(|letter| letter.sent_at));
         let Some(next) = page.next else { break };
         cursor = format!("&cursor={next}");
@@ -238,7 +240,7 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     ));
     let router = router(&world);
     let body = format!(r#"{{"fingerprint":"{member}","reason":"that volume was unplugged"}}"#);
-    let detail: GroupDetail = ask(&router, &format!("/groups/{representative}/unmerge"), Some(body)).await;
+    let detail: GroupAnswer = ask(&router, &format!("/groups/{representative}/unmerge"), Some(body)).await;
     assert_eq!((detail.merged.len(), detail.counts.open().letters), (1, 4));
     sweep::run(&world.office).await.unwrap();
     let listed: GroupsAnswer = ask(&router, "/groups", None).await;
@@ -256,10 +258,10 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     world.declare_fix(&member, "v2").await;
     act::withdraw_fix(&world.office, &world.otto(), &member, "wrong fix").await.unwrap();
     let body = r#"{"reason":"it is the same disk"}"#;
-    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/allow-merge"), Some(body.into())).await;
+    let detail: GroupAnswer = ask(&router, &format!("/groups/{member}/allow-merge"), Some(body.into())).await;
     assert!(!detail.unmerged);
     sweep::run(&world.office).await.unwrap();
-    let detail: GroupDetail = ask(&router, &format!("/groups/{representative}"), None).await;
+    let detail: GroupAnswer = ask(&router, &format!("/groups/{representative}"), None).await;
     assert_eq!((detail.merged.len(), detail.counts.open().letters), (2, 6), "merged again");
     let twice = ReasonRequest { reason: "twice".into() };
     assert!(matches!(

@@ -10,13 +10,14 @@ use domain::policy::{GatePolicy, Policy};
 use domain::replay::PlanOptions;
 use domain::time::Span;
 use harness::world::{World, approve_request};
+use lambda::settings::{self, SettingsError};
 use office::office::Office;
 use office::policy::Policies;
 use office::{act, event};
 use queue::Queue;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use wire::{ErrorCode, PolicyAnswer, PolicyCheck, PolicyHistory};
+use wire::{ErrorCode, PolicyAnswer, PolicyCheckAnswer, PolicyHistoryAnswer};
 
 async fn call(router: &Router, method: Method, path: &str, role: &str, body: &Value) -> Answer {
     let request = Request::builder().method(method).uri(format!("/api/v1{path}"));
@@ -60,7 +61,7 @@ async fn a_version_is_written_by_an_admin_over_the_one_that_was_read() {
     next["gate"]["four_eyes"] = json!(false);
     next["gate"]["quiet_ms"] = json!(60_000);
     let check = call(&router, Method::POST, "/policy/check", "operator", &json!({ "policy": next })).await;
-    let check: PolicyCheck = read(&check);
+    let check: PolicyCheckAnswer = read(&check);
     let settings: Vec<_> = check.changes.iter().map(|change| change.setting.as_str()).collect();
     assert_eq!((check.version, &check.problems[..]), (0, &[][..]));
     assert!(settings.contains(&"gate.quiet_ms"), "{settings:?}");
@@ -78,13 +79,13 @@ async fn a_version_is_written_by_an_admin_over_the_one_that_was_read() {
     assert_eq!((stale.status, error.code), (StatusCode::CONFLICT, ErrorCode::Conflict));
     assert_eq!(
         error.message,
-        "Version 1 of the policy applies by now, written by admin; read it, and make your change again."
+        "The policy has changed: version 1 applies now, written by admin. Read it, then make your change again."
     );
     let same = put(&router, &next, 1).await;
     assert_eq!(same.status, StatusCode::BAD_REQUEST, "a version without a change");
     changed(&router, &json!({}), 1).await;
 
-    let history = async |query: &str| -> PolicyHistory {
+    let history = async |query: &str| -> PolicyHistoryAnswer {
         read(&call(&router, Method::GET, &format!("/policy/history{query}"), "viewer", &json!({})).await)
     };
     let all = history("").await;
@@ -101,7 +102,7 @@ async fn a_policy_is_refused_with_a_sentence() {
     let (world, router) = router().await;
     let dlq = world.dlq.as_str();
     for (policy, problem) in [
-        (json!([]), "The policy is not valid: the policy cannot be read: "),
+        (json!([]), "The policy is not valid: the policy must be an object of named settings, { … }"),
         (
             json!({ "gate": { "quiet": 1 } }),
             "The policy is not valid: gate.quiet cannot be read: unknown field `quiet`",
@@ -121,7 +122,7 @@ async fn a_policy_is_refused_with_a_sentence() {
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{policy}");
         assert!(answer.error().message.to_lowercase().starts_with(&problem.to_lowercase()), "{:?}", answer.error());
         let check = call(&router, Method::POST, "/policy/check", "admin", &json!({ "policy": policy })).await;
-        let check: PolicyCheck = read(&check);
+        let check: PolicyCheckAnswer = read(&check);
         assert!(matches!(&check.problems[..], [found] if found.starts_with(problem)), "{:?}", check.problems);
         assert!(check.changes.is_empty(), "{policy}");
     }
@@ -186,4 +187,22 @@ async fn letters_are_read_by_the_stored_policy() {
     let group = world.only_group().await;
     let group = world.store.group(&group).await.unwrap().unwrap();
     assert_eq!(group.severity, domain::impact::Severity::Critical);
+}
+
+#[tokio::test]
+async fn a_wrong_policy_of_the_deployment_stops_nothing_once_the_store_has_one() {
+    let (world, router) = router().await;
+    let deployed = async |text| settings::deployed_policy(text, &*world.store).await;
+    let wrong = Some(r#"{ "gate": { "quiet": 1 } }"#);
+    assert!(matches!(deployed(wrong).await, Err(SettingsError::Policy(_))), "nothing else would apply");
+    assert_eq!(deployed(None).await.ok(), Some(Policy::default()));
+    let quiet =
+        Policy { gate: GatePolicy { quiet_ms: Span::from_secs(60), ..GatePolicy::default() }, ..Policy::default() };
+    let right = serde_json::to_string(&quiet).unwrap();
+    assert_eq!(deployed(Some(&right)).await.ok(), Some(quiet.clone()));
+
+    changed(&router, &serde_json::to_value(&quiet).unwrap(), 0).await;
+    let office = Office { policy: Arc::new(deployed(wrong).await.unwrap()), ..other_process(&world) };
+    let current = office.current().await.unwrap();
+    assert_eq!((current.policy_version, current.policy.gate.quiet_ms), (1, quiet.gate.quiet_ms), "the stored one");
 }

@@ -80,7 +80,7 @@ async fn a_letter_that_returned_from_three_replays_is_quarantined_and_counted() 
         "the time to expiry includes them"
     );
     assert_eq!(facts.oldest_sent_at, letters.iter().map(|letter| letter.sent_at).min());
-    assert!(!matches!(facts.group.state, GroupState::Resolved { .. }));
+    assert!(!matches!(facts.variant.state, GroupState::Resolved { .. }));
 
     let refused = planned(&world, &group).await.unwrap_err();
     assert!(matches!(refused, OfficeError::Plan(PlanError::NoLetters)), "{refused}");

@@ -16,7 +16,7 @@ use office::port::{Payloads, Presence};
 use queue::{Outgoing, Queue as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wire::{DeclareFixRequest, LetterDetail};
+use wire::{DeclareFixRequest, LetterAnswer};
 
 const POINTER: &str = r#"["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large","s3Key":"k"}]"#;
 
@@ -46,7 +46,7 @@ async fn letters_that_cannot_be_sent_back_are_left_out_with_a_reason() {
     let letters = world.letters(&group, None).await;
     let truncated =
         letters.iter().find(|l| matches!(l.diagnosis.replayability, Replayability::Truncated { .. })).unwrap();
-    let page = LetterDetail::new(truncated.clone(), Vec::new());
+    let page = LetterAnswer::new(truncated.clone(), Vec::new());
     assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("truncated the payload")));
 
     let plan = world.plan_with_fix(&group, "v2", &PlanOptions::default()).await;

@@ -74,7 +74,7 @@ pub(crate) async fn sent(world: &World, reports: &[Report], sender: Option<&str>
 pub(crate) async fn letters(world: &World) -> Vec<Letter> {
     let mut all = Vec::new();
     for facts in world.store.groups(i64::MAX, None, 200).await.unwrap().items {
-        all.extend(world.letters(&facts.group.id, None).await);
+        all.extend(world.letters(&facts.variant.id, None).await);
     }
     all.sort_by_key(|letter| harness::world::number_of(&letter.content.body));
     all

@@ -18,7 +18,7 @@ use office::api::{self, Api, Caller, Identify};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;
-use wire::Session;
+use wire::SessionAnswer;
 
 /// Identifies a caller by a token such as `approver:anna:s-1`: role, name and subject. The subject `machine` is that of
 /// the one person of a machine.
@@ -169,7 +169,7 @@ async fn a_token_is_renewed_for_its_own_person_only() {
     world.advance(Span::from_mins(90));
     let (status, session) = renew(&token, &refresh).await;
     assert_eq!(status, StatusCode::OK, "{session}");
-    let session: Session = serde_json::from_value(session).unwrap();
+    let session: SessionAnswer = serde_json::from_value(session).unwrap();
     assert_eq!((session.me.name.as_str(), session.me.role), ("otto", Role::Operator));
     assert_eq!(session.lasts_ms, Span::from_mins(60));
     assert_eq!(get(&router, "/me", &session.token).await.0, StatusCode::OK);

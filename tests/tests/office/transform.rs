@@ -25,7 +25,7 @@ use tower::ServiceExt;
 use transform::PREVIEWS_MAX;
 use wire::{
     ApproveRequest, DeclareFixRequest, DryRunRequest, ErrorBody, ErrorCode, PreviewTransformRequest, ResumeRequest,
-    SaveTransformRequest, TransformPreview, TransformsAnswer,
+    SaveTransformRequest, TransformPreviewAnswer, TransformsAnswer,
 };
 
 const BUG: &str = "orders::pricing::Overflow";
@@ -288,7 +288,7 @@ async fn the_api_previews_saves_dry_runs_and_lists() {
         filter: LetterFilter::default(),
     };
 
-    let wrong: TransformPreview = post(&router, &path("/preview"), &with(".a = \n foo")).await.unwrap();
+    let wrong: TransformPreviewAnswer = post(&router, &path("/preview"), &with(".a = \n foo")).await.unwrap();
     assert_eq!((wrong.faults[0].line, wrong.faults[0].column, wrong.letters.len()), (2, 2, 0));
     let save_wrong = SaveTransformRequest { program: ".a = foo".into(), note: None };
     let (status, error) = post::<Transform>(&router, &path(""), &save_wrong).await.unwrap_err();
@@ -297,7 +297,7 @@ async fn the_api_previews_saves_dry_runs_and_lists() {
 
     let fails_on_last =
         "if .order_id == \"ord_000049\" then error(\"no\") elif .order_id == \"ord_000001\" then . else del(.type) end";
-    let preview: TransformPreview = post(&router, &path("/preview"), &with(fails_on_last)).await.unwrap();
+    let preview: TransformPreviewAnswer = post(&router, &path("/preview"), &with(fails_on_last)).await.unwrap();
     assert_eq!((preview.counts.changed, preview.counts.unchanged, preview.counts.failed), (48, 1, 1));
     assert_eq!((preview.letters.len(), preview.cut), (50, false));
     assert!(preview.letters[0].failure.is_some(), "failures come first");
@@ -307,7 +307,7 @@ async fn the_api_previews_saves_dry_runs_and_lists() {
         ("/type", Some("\"order.placed\""), None)
     );
     let few = PreviewTransformRequest { letters_max: Some(7), ..with(PROGRAM) };
-    let few: TransformPreview = post(&router, &path("/preview"), &few).await.unwrap();
+    let few: TransformPreviewAnswer = post(&router, &path("/preview"), &few).await.unwrap();
     assert_eq!((few.letters.len(), few.counts.changed), (7, 7));
     assert_eq!(world.store.transforms(&group).await.unwrap(), [], "a preview changes nothing");
 
@@ -348,7 +348,7 @@ async fn previews_above_the_limit_are_refused_and_replays_go_on() {
     let replay = world.run(&id, &only_cents_work, "v1").await;
     assert!(matches!(replay.state(), ReplayState::Finished { ending: Ending::Completed, .. }), "{:?}", replay.state());
     drop(places);
-    let preview: TransformPreview =
+    let preview: TransformPreviewAnswer =
         call(&router, "POST", &format!("/groups/{group}/transform/preview"), r#"{"program":"."}"#.into())
             .await
             .unwrap();

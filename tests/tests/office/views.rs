@@ -6,13 +6,13 @@ use domain::audit::Act;
 use domain::id::LetterId;
 use domain::time::Span;
 use serde_json::json;
-use wire::{AuditPage, LettersPage};
+use wire::{AuditAnswer, LettersAnswer};
 
 #[tokio::test]
 async fn who_saw_a_payload_or_saved_a_history_is_audited_once_an_hour() {
     let fixture = Fixture::new(2).await;
     let letters = fixture.get(&format!("/groups/{}/letters", fixture.group)).await;
-    let letters: LettersPage = serde_json::from_slice(&letters.body).unwrap();
+    let letters: LettersAnswer = serde_json::from_slice(&letters.body).unwrap();
     let ids: Vec<LetterId> = letters.letters.into_iter().map(|letter| letter.id).collect();
     let views = async || -> Vec<(Act, String, String)> {
         let audit = fixture.audit().await.into_iter().rev().filter(|record| record.act.is_view());
@@ -59,7 +59,7 @@ async fn who_saw_a_payload_or_saved_a_history_is_audited_once_an_hour() {
     assert_eq!(files, expected);
 
     let page = fixture.get(&format!("/groups/{}/audit?views=false&limit=2", fixture.group)).await;
-    let page: AuditPage = serde_json::from_slice(&page.body).unwrap();
+    let page: AuditAnswer = serde_json::from_slice(&page.body).unwrap();
     assert!(page.records.len() == 2 && page.records.iter().all(|record| !record.act.is_view()), "{:?}", page.records);
 }
 

@@ -14,7 +14,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use wire::{ErrorBody, ErrorCode, GroupDetail, GroupRow, GroupsAnswer, PlanView, ReplayView, ReplaysAnswer};
+use wire::{ErrorBody, ErrorCode, GroupAnswer, GroupRow, GroupsAnswer, PlanAnswer, ReplayAnswer, ReplaysAnswer};
 
 /// The deadline for most conditions.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -34,7 +34,7 @@ async fn groups(client: &Client) -> Vec<GroupRow> {
     client.get::<GroupsAnswer>("/groups").await.groups
 }
 
-async fn detail(client: &Client, group: &GroupId) -> GroupDetail {
+async fn detail(client: &Client, group: &GroupId) -> GroupAnswer {
     client.get(&format!("/groups/{group}")).await
 }
 
@@ -48,7 +48,7 @@ async fn one_group(client: &Client, letters: i64) -> GroupId {
 }
 
 /// Makes gift cards die under version 1, deploys version 3, declares it as the fix and makes a plan, as the operator.
-async fn planned(demo: &Demo, letters: u32, pace_per_s: u32) -> (Client, GroupId, PlanView) {
+async fn planned(demo: &Demo, letters: u32, pace_per_s: u32) -> (Client, GroupId, PlanAnswer) {
     let otto = demo.sign_in(Role::Operator).await;
     demo.panel().place(letters, Kind::GiftCard).await;
     let group = one_group(&otto, letters.into()).await;
@@ -59,14 +59,14 @@ async fn planned(demo: &Demo, letters: u32, pace_per_s: u32) -> (Client, GroupId
     })
     .await;
     let fix = json!({ "kind": "deploy", "reference": "v3" });
-    let _: GroupDetail = otto.post(&format!("/groups/{group}/fix"), fix).await;
+    let _: GroupAnswer = otto.post(&format!("/groups/{group}/fix"), fix).await;
     let options = json!({ "options": { "pace_per_s": pace_per_s } });
     let plan = otto.post(&format!("/groups/{group}/plan"), options).await;
     (otto, group, plan)
 }
 
 /// Approves as the approver as soon as the gate is open.
-async fn approved(demo: &Demo, group: &GroupId, plan: &PlanView) -> ReplayView {
+async fn approved(demo: &Demo, group: &GroupId, plan: &PlanAnswer) -> ReplayAnswer {
     let anna = demo.sign_in(Role::Approver).await;
     until("an open gate", DEADLINE, async || detail(&anna, group).await.gate.is_open().then_some(())).await;
     let approve = json!({ "plan_hash": plan.hash, "reason": "checked ten of them" });
@@ -85,14 +85,14 @@ async fn a_replay_killed_repeatedly_delivers_every_letter() {
     let path = format!("/replays/{replay}");
 
     let is_finished = async |client: &Client| {
-        let view: ReplayView = client.get(&path).await;
+        let view: ReplayAnswer = client.get(&path).await;
         view.replay.is_finished().then_some(view)
     };
     // Each kill comes at a random moment after some more sends, while letters remain.
     for kill in 0..KILLS {
         let viewer = demo.sign_in(Role::Viewer).await;
         until("letters on their way", REPLAY_DEADLINE, async || {
-            let view: ReplayView = viewer.get(&path).await;
+            let view: ReplayAnswer = viewer.get(&path).await;
             (view.total.sent() >= kill * LETTERS / (KILLS + 2)).then_some(())
         })
         .await;
@@ -116,7 +116,7 @@ async fn a_replay_killed_repeatedly_delivers_every_letter() {
 }
 
 /// Checks that each number of the ledger equals its list of entries, and that entries with several sends are counted.
-async fn ledger_equals_entries(client: &Client, view: &ReplayView) {
+async fn ledger_equals_entries(client: &Client, view: &ReplayAnswer) {
     let id = view.replay.id();
     for kind in OutcomeKind::ALL {
         let entries = client.all(&format!("/replays/{id}/entries?outcome={}", kind.as_str()), "entries").await;
@@ -240,8 +240,8 @@ async fn a_closed_gate_refuses_curl_and_sends_nothing() {
     // The declarer of the fix cannot approve it, whatever their role.
     let ada = demo.sign_in(Role::Admin).await;
     let fix = json!({ "kind": "deploy", "reference": "v3" });
-    let _: GroupDetail = ada.post(&format!("/groups/{group}/fix"), fix).await;
-    let plan: PlanView = ada.post(&format!("/groups/{group}/plan"), json!({})).await;
+    let _: GroupAnswer = ada.post(&format!("/groups/{group}/fix"), fix).await;
+    let plan: PlanAnswer = ada.post(&format!("/groups/{group}/plan"), json!({})).await;
     until("a gate open for another person", DEADLINE, async || {
         detail(&anna, &group).await.gate.is_open().then_some(())
     })

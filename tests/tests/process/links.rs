@@ -5,7 +5,7 @@ use harness::running::{Demo, program};
 use reqwest::StatusCode;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use wire::Me;
+use wire::MeAnswer;
 
 fn dlo(arguments: &[&str], folder: &Path) -> Command {
     let mut command = Command::new(program());
@@ -36,7 +36,7 @@ async fn links_are_not_in_a_redirected_output_and_need_no_proxy() {
     assert!(output.status.success(), "{errors}");
     let roles: Vec<_> = links.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(roles, Role::ALL.map(Role::as_str), "{links}");
-    let me: Me = demo.sign_in(Role::Approver).await.get("/me").await;
+    let me: MeAnswer = demo.sign_in(Role::Approver).await.get("/me").await;
     assert_eq!(me.role, Role::Approver);
 }
 

@@ -5,7 +5,7 @@ use domain::role::Role;
 use harness::running::{Client, Demo, until};
 use local::orders::Kind;
 use std::time::Duration;
-use wire::{GroupDetail, GroupsAnswer};
+use wire::{GroupAnswer, GroupsAnswer};
 
 /// The deadline for conditions: a notice of a circuit may be ten seconds old.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -16,7 +16,7 @@ const ORDERS: u32 = 60;
 async fn evidence(client: &Client) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for group in client.get::<GroupsAnswer>("/groups").await.groups {
-        let detail: GroupDetail = client.get(&format!("/groups/{}", group.id)).await;
+        let detail: GroupAnswer = client.get(&format!("/groups/{}", group.id)).await;
         let condition = detail.gate.conditions.iter().find(|one| one.kind == ConditionKind::DependencyHealthy);
         found.push((group.title, condition.map(|condition| condition.evidence.clone()).unwrap_or_default()));
     }

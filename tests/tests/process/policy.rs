@@ -60,7 +60,7 @@ async fn the_policy_is_shown_checked_and_replaced_over_the_version_that_was_read
     assert!(said.contains("409"), "{said}");
     let (code, check, _) = policy(&demo.url, admin.token(), &["check", name]);
     assert_eq!(code, Some(1));
-    assert!(check.starts_with("REFUSED: The file is based on version 0, and version 1 applies by now."), "{check}");
+    assert!(check.starts_with("REFUSED: The file is based on version 0, but version 1 applies now."), "{check}");
 
     // What cannot apply is refused by both.
     document["policy"]["gate"]["replays_max"] = "many".into();
@@ -85,7 +85,7 @@ async fn what_is_missing_is_one_sentence() {
     for (office, token, arguments, sentence) in [
         (demo.url.as_str(), "", &["show"][..], "DLO_TOKEN"),
         (&demo.url, "wrong", &["show"], "signed out"),
-        ("http://office.example.com", "t", &["show"], "has no TLS"),
+        ("http://office.example.com", "t", &["show"], "does not use TLS"),
         ("http://127.0.0.1:1", "t", &["show"], "does not answer"),
         (&demo.url, "t", &["check", "no-such-file"], "cannot read no-such-file"),
         (&demo.url, "t", &["put", name, "--reason", "x"], "has no version"),

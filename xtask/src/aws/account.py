@@ -121,6 +121,7 @@ class Account:
             # Local endpoints refuse the alarm that the parameter creates.
             (LOCAL or given.get("RetryShareAlarm") != "0", "RetryShareAlarm=5 of the office"),
             ("PeoplePool" in self.outputs, "IssuerUrl, blank, of the office: the test adds people to the stack's own pool"),
+            (LOCAL or given.get("Mfa") == "OPTIONAL", "Mfa=OPTIONAL of the office: the test signs in with passwords alone"),
             (
                 receipts == self.outputs["ReceiptsQueue"],
                 f"ReceiptsQueueArn={self.outputs['ReceiptsQueue']} of the demo service",

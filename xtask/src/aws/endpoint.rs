@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// LocalStack's port, which tools try first. If it is taken, any free port is used.
 const PORT: u16 = 4566;
+/// The variable that names a MiniStack's own folder.
+const DATA: &str = "S3_DATA_DIR";
 const START_MAX: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 /// How much of the log a failure shows: some minutes of a test.
@@ -125,12 +127,13 @@ fn start(paths: &Paths, folder: &Path, programs: &Path, port: u16) -> Outcome<()
     // Functions must call this endpoint, not AWS.
     ministack.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}"));
     ministack.env("GATEWAY_PORT", port.to_string()).env("BIND_HOST", "127.0.0.1");
-    ministack.env("S3_DATA_DIR", folder.join("s3")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    // What tells our own process from everybody else's.
+    ministack.env(DATA, data(folder)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     let child = ministack.spawn().map_err(|cause| Failure::new(format!("MiniStack did not start: {cause}.")))?;
     let said = format!("{} {port}", child.id());
     at("write", &pid_file(folder), fs::write(pid_file(folder), said))?;
     // Waits until it answers or ends.
-    wait(|| answers(port) || !is_ministack(child.id()));
+    wait(|| answers(port) || !is_our_process(child.id(), folder));
     if !answers(port) {
         let log = fs::read_to_string(log_file(folder)).unwrap_or_default();
         stop(folder)?;
@@ -159,10 +162,23 @@ fn answers(port: u16) -> bool {
     asked.is_ok() && stream.read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0)
 }
 
-/// The number of a process that ended may belong to another process by now.
-fn is_ministack(pid: u32) -> bool {
-    let asked = run::captured(Command::new("ps").args(["-o", "stat=,args=", "-p", &pid.to_string()]));
-    asked.is_ok_and(|line| line.contains("ministack") && !line.trim_start().starts_with('Z'))
+fn data(folder: &Path) -> PathBuf {
+    folder.join("s3")
+}
+
+/// Whether this process is the MiniStack of this folder: its environment names the folder. The number of a process that
+/// ended may belong to another one by now, and that may be another checkout's MiniStack.
+fn is_our_process(pid: u32, folder: &Path) -> bool {
+    let ours = format!("{DATA}={}", data(folder).display());
+    match fs::read(format!("/proc/{pid}/environ")) {
+        // A process that has ended, and waits for its parent to notice, has an empty one.
+        Ok(environment) => environment.split(|byte| *byte == 0).any(|variable| variable == ours.as_bytes()),
+        // Not Linux, or nobody there. With these letters, `ps` shows the environment behind the command.
+        Err(_) => {
+            let shown = run::captured(Command::new("ps").args(["eww", "-o", "command=", "-p", &pid.to_string()]));
+            shown.is_ok_and(|line| format!("{} ", line.trim_end()).contains(&format!(" {ours} ")))
+        }
+    }
 }
 
 /// Ends our own MiniStack, with everything in it.
@@ -171,9 +187,9 @@ pub fn stop(folder: &Path) -> Outcome<()> {
         say::note("MiniStack is not running");
         return Ok(());
     };
-    if is_ministack(pid) {
+    if is_our_process(pid, folder) {
         run::captured(Command::new("kill").arg(pid.to_string()))?;
-        if !wait(|| !is_ministack(pid)) {
+        if !wait(|| !is_our_process(pid, folder)) {
             return Err(Failure::new(format!("MiniStack (process {pid}) does not end.")));
         }
         say::note(&format!("MiniStack (process {pid}) has ended"));
@@ -197,6 +213,30 @@ mod tests {
         assert!(failure.what.contains("no longer answers"), "{}", failure.what);
         stop(&folder).expect("forgotten");
         assert!(read(&folder).is_none());
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    /// Stands in for a MiniStack of a folder: it waits for its input to end.
+    fn stand_in(of: &Path) -> std::process::Child {
+        let mut wait = Command::new("cat");
+        wait.env(DATA, data(of)).stdin(Stdio::piped()).stdout(Stdio::null());
+        wait.spawn().expect("a process")
+    }
+
+    #[test]
+    fn only_the_ministack_of_this_folder_is_ended() {
+        let folder = std::env::temp_dir().join(format!("xtask-ministack-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let (mut own, mut other) = (stand_in(&folder), stand_in(&folder.join("another")));
+        assert!(is_our_process(own.id(), &folder) && !is_our_process(other.id(), &folder));
+        // The number of ours has gone to the MiniStack of another folder.
+        fs::write(pid_file(&folder), format!("{} 1", other.id())).expect("written");
+        stop(&folder).expect("forgotten");
+        assert!(other.try_wait().expect("asked").is_none(), "the other one runs on");
+        fs::write(pid_file(&folder), format!("{} 1", own.id())).expect("written");
+        stop(&folder).expect("ended");
+        assert!(!own.wait().expect("ended").success(), "it was ended by a signal");
+        other.kill().and_then(|()| other.wait()).expect("ended");
         fs::remove_dir_all(&folder).expect("removed");
     }
 }

@@ -248,12 +248,17 @@ mod tests {
     }
 
     #[test]
-    fn tokens_last_an_hour_refresh_tokens_rotate_and_mfa_is_offered() {
+    fn tokens_last_an_hour_and_refresh_tokens_rotate() {
         let client = resource("PeopleClient");
         for line in ["IdTokenValidity: 1", "AccessTokenValidity: 1", "IdToken: hours", "Feature: ENABLED"] {
             assert!(client.contains(line), "{line}: {client}");
         }
+    }
+
+    #[test]
+    fn an_authenticator_app_is_required_except_at_local_endpoints() {
         let pool = resource("People");
-        assert!(pool.contains("MfaConfiguration: OPTIONAL") && pool.contains("[SOFTWARE_TOKEN_MFA]"), "{pool}");
+        assert!(pool.contains("MfaConfiguration: !If [IsLocal, OPTIONAL, !Ref Mfa]"), "{pool}");
+        assert!(pool.contains("EnabledMfas: [SOFTWARE_TOKEN_MFA]"), "{pool}");
     }
 }

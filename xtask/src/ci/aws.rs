@@ -89,4 +89,22 @@ mod tests {
             assert!(copied.contains(&format!("infra/{name} ")), "{name}");
         }
     }
+
+    /// GitHub skips a job if one that it needs has failed.
+    #[test]
+    fn only_a_commit_whose_checks_passed_is_published() {
+        let workflow = include_str!("../../../.github/workflows/release.yml");
+        let (_, jobs) = workflow.split_once("\njobs:\n").expect("jobs");
+        let job = |name: &str| {
+            let (_, job) = jobs.split_once(&format!("  {name}:\n")).expect(name);
+            job.lines().take_while(|line| line.is_empty() || line.starts_with("    ")).collect::<Vec<_>>()
+        };
+        assert!(job("publish").contains(&"    needs: [build, checked]"));
+        let checked = job("checked").join("\n");
+        for part in ["--workflow ci.yml", "--commit \"$GITHUB_SHA\"", "--status success", "!= 1", "exit 1"] {
+            assert!(checked.contains(part), "{part}: {checked}");
+        }
+        assert!(include_str!("../../../.github/workflows/ci.yml").contains("branches: [main]"));
+        assert_eq!(jobs.matches("gh release create").count(), 1);
+    }
 }

@@ -15,26 +15,30 @@ use std::process::{Command, ExitCode};
 const FIXED: &[&str] = &["-seed=1", "-runs=20000"];
 /// A letter that takes longer, or more memory, is a finding: a usual one takes microseconds.
 const LIMITS: [&str; 3] = ["-timeout=5", "-rss_limit_mb=1024", "-max_len=65536"];
+/// The compiler of the fuzzers. Another nightly may compile them to other code, so that a fixed seed tries other inputs.
+const PINNED: &str = "nightly-2026-05-20";
+/// The nightly that is taken where the pinned one is not installed and cannot be: a machine without rustup's server.
+const ANY: &str = "nightly";
 const NO_NIGHTLY: &str = "There is no nightly compiler here, and libFuzzer needs one.";
 const MINUTES: u64 = 5;
 
 /// The step of `cargo ci`.
 pub fn fixed(paths: &Paths) -> Outcome<Tally> {
     let targets = targets(paths)?;
-    if !has_nightly(paths) {
+    let Some(nightly) = nightly(paths) else {
         let mut total = Tally::default();
         for target in targets {
             total.add(Tally::skipped(&format!("fuzz {target}"), "no nightly compiler here, and libFuzzer needs one"));
         }
         return Ok(total);
-    }
+    };
     for target in &targets {
         // The same inputs in every run: nothing is kept from one to the next.
         let scratch = paths.target.join("fuzz-fixed").join(target);
         if scratch.is_dir() {
             at("empty", &scratch, std::fs::remove_dir_all(&scratch))?;
         }
-        fuzz(paths, target, &scratch, FIXED)?;
+        fuzz(paths, nightly, target, &scratch, FIXED)?;
     }
     Ok(Tally::passed(targets.len() as u64))
 }
@@ -47,24 +51,24 @@ pub fn search(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
         [flag, minutes] if flag == "--minutes" => minutes.parse().map_err(|_| usage())?,
         _ => return Err(usage()),
     };
-    if !has_nightly(paths) {
-        return Err(Failure::new(NO_NIGHTLY).remedy("Install one with: rustup toolchain install nightly"));
-    }
+    let nightly = nightly(paths).ok_or_else(|| {
+        Failure::new(NO_NIGHTLY).remedy(format!("Install it with: rustup toolchain install {PINNED}"))
+    })?;
     for target in targets(paths)? {
         let scratch = paths.target.join("fuzz-corpus").join(&target);
-        fuzz(paths, &target, &scratch, &[&format!("-max_total_time={}", minutes * 60)])?;
+        fuzz(paths, nightly, &target, &scratch, &[&format!("-max_total_time={}", minutes * 60)])?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Runs one fuzzer. New inputs go to `scratch`: the corpus in the repository is chosen by hand.
-fn fuzz(paths: &Paths, target: &str, scratch: &Path, how_long: &[&str]) -> Outcome<()> {
+fn fuzz(paths: &Paths, nightly: &str, target: &str, scratch: &Path, how_long: &[&str]) -> Outcome<()> {
     let fuzzer = fuzzer::ensure(paths)?;
     at("create", scratch, std::fs::create_dir_all(scratch))?;
     let mut command = run::cleaned(Command::new(&fuzzer.path), paths);
     command.args(["run", "--fuzz-dir", "fuzz", target]).arg(scratch).arg(format!("fuzz/corpus/{target}"));
     command.arg("--").args(how_long).arg("-verbosity=0").args(LIMITS);
-    command.env("RUSTUP_TOOLCHAIN", "nightly").env("CARGO_TARGET_DIR", paths.target.join("fuzz"));
+    command.env("RUSTUP_TOOLCHAIN", nightly).env("CARGO_TARGET_DIR", paths.target.join("fuzz"));
     // libFuzzer prints a lot; it matters only where it finds something.
     run::captured(&mut command).map_err(|failure| {
         failure.remedy(format!(
@@ -75,9 +79,19 @@ fn fuzz(paths: &Paths, target: &str, scratch: &Path, how_long: &[&str]) -> Outco
     Ok(())
 }
 
-fn has_nightly(paths: &Paths) -> bool {
-    let mut rustc = run::cleaned(Command::new("rustc"), paths);
-    run::captured(rustc.arg("--version").env("RUSTUP_TOOLCHAIN", "nightly")).is_ok_and(|said| said.contains("nightly"))
+/// The nightly compiler to use; `None` if there is none here. Nothing is downloaded.
+fn nightly(paths: &Paths) -> Option<&'static str> {
+    let is_installed = |name: &&str| {
+        let mut rustc = run::cleaned(Command::new("rustc"), paths);
+        // Rustup would download a toolchain that is named and missing.
+        rustc.arg("--version").env("RUSTUP_TOOLCHAIN", name).env("RUSTUP_AUTO_INSTALL", "0");
+        run::captured(&mut rustc).is_ok_and(|said| said.contains("nightly"))
+    };
+    let found = [PINNED, ANY].into_iter().find(is_installed)?;
+    if found == ANY {
+        say::note(&format!("{PINNED} is not installed; taking the nightly compiler that is"));
+    }
+    Some(found)
 }
 
 /// The targets, which are the files in fuzz/targets.

@@ -34,6 +34,8 @@ pub use tally::Tally;
 
 /// For the process of one step: the steps of this run that have passed, separated by commas.
 const DONE: &str = "DLO_CI_DONE";
+/// The same for those that have failed or did not run.
+const FAILED: &str = "DLO_CI_FAILED";
 /// How the runner starts the process of one step: `ci --step <name> <result file>`.
 const ONE_STEP: &str = "--step";
 
@@ -67,9 +69,18 @@ pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
 
 /// Whether a step has passed earlier in this run, so that its product need not be made again.
 fn is_done(name: &str) -> bool {
+    is_named(DONE, name)
+}
+
+/// Whether a step has failed earlier in this run, so that it would fail again.
+fn has_failed(name: &str) -> bool {
+    is_named(FAILED, name)
+}
+
+fn is_named(variable: &str, name: &str) -> bool {
     // Only the runner's own processes may believe it: a variable left in a shell would hide stale programs.
     let is_step = std::env::args().any(|argument| argument == ONE_STEP);
-    is_step && std::env::var(DONE).is_ok_and(|done| done.split(',').any(|step| step == name))
+    is_step && std::env::var(variable).is_ok_and(|steps| steps.split(',').any(|step| step == name))
 }
 
 fn find(name: &str) -> Outcome<&'static Step> {

@@ -1,12 +1,12 @@
-//! Runs steps side by side, one per lane, each in a process of its own with its output in `target/ci/<step>.log`.
+//! Runs steps side by side, one per track, each in a process of its own with its output in `target/ci/<step>.log`.
 //!
-//! Each lane has a priority of its own.
+//! Each track has a priority of its own.
 
 use super::report::{self, Ended, Ending};
 use super::steps::Step;
 use super::tally::Tally;
 use super::times;
-use super::{DONE, ONE_STEP};
+use super::{DONE, FAILED, ONE_STEP};
 use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
 use crate::say;
@@ -108,8 +108,9 @@ impl Run<'_> {
         if let Some(need) = step.needs.iter().find(failed) {
             return Next::GiveUp(need);
         }
-        let lane_is_busy = self.running.iter().any(|running| running.step.lane == step.lane);
-        if lane_is_busy || step.needs.iter().any(|need| is_open(need)) { Next::Wait } else { Next::Start }
+        let track_is_busy = self.running.iter().any(|running| running.step.track == step.track);
+        let waits = step.needs.iter().chain(step.after).any(|earlier| is_open(earlier));
+        if track_is_busy || waits { Next::Wait } else { Next::Start }
     }
 
     fn start(&mut self, step: &'static Step, tell: Sender<(&'static str, bool)>) -> Outcome<()> {
@@ -119,7 +120,7 @@ impl Run<'_> {
         let _ = std::fs::remove_file(&result);
         let output = at("write", &log, File::create(&log))?;
         let errors = at("write", &log, output.try_clone())?;
-        let mut command = match step.lane.nice() {
+        let mut command = match step.track.nice() {
             None => Command::new(&self.program),
             Some(priority) => {
                 let mut nice = Command::new("nice");
@@ -127,7 +128,8 @@ impl Run<'_> {
                 nice
             }
         };
-        command.args(["ci", ONE_STEP, step.name]).arg(&result).env(DONE, self.done());
+        command.args(["ci", ONE_STEP, step.name]).arg(&result);
+        command.env(DONE, self.ended_well(true)).env(FAILED, self.ended_well(false));
         let spawned = command.stdin(Stdio::null()).stdout(output).stderr(errors).spawn();
         let mut child = spawned.map_err(|cause| Failure::new(format!("Could not start a step: {cause}.")))?;
         self.running.push(Running { step, started: Instant::now() });
@@ -138,9 +140,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn done(&self) -> String {
-        let passed = self.ended.iter().filter(|ended| ended.ending == Ending::Passed);
-        passed.map(|ended| ended.step.name).collect::<Vec<_>>().join(",")
+    /// The steps that have passed, or those that have not.
+    fn ended_well(&self, well: bool) -> String {
+        let those = self.ended.iter().filter(|ended| (ended.ending == Ending::Passed) == well);
+        those.map(|ended| ended.step.name).collect::<Vec<_>>().join(",")
     }
 
     fn end(&mut self, name: &str, exited_well: bool) {
@@ -185,11 +188,12 @@ fn result_file(paths: &Paths, step: &Step) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::super::steps::Lane;
+    use super::super::steps::Track;
     use super::*;
 
-    const fn step(name: &'static str, needs: &'static [&'static str], lane: Lane) -> Step {
-        Step { name, what: "", run: |_| Ok(Tally { passed: 0, failed: 0, skipped: Vec::new() }), needs, lane }
+    const fn step(name: &'static str, needs: &'static [&'static str], track: Track) -> Step {
+        let run = |_: &Paths| Ok(Tally { passed: 0, failed: 0, skipped: Vec::new() });
+        Step { name, what: "", run, needs, after: &[], track }
     }
 
     #[test]
@@ -207,9 +211,10 @@ mod tests {
         }
     }
 
-    static BUILD: Step = step("build", &[], Lane::First);
-    static CLIPPY: Step = step("clippy", &[], Lane::First);
-    static STACK: Step = step("stack", &["build"], Lane::Wait);
+    static BUILD: Step = step("build", &[], Track::First);
+    static CLIPPY: Step = step("clippy", &[], Track::First);
+    static STACK: Step = step("stack", &["build"], Track::Wait);
+    static TESTS: Step = Step { after: &["build"], ..step("tests", &[], Track::Fill) };
 
     fn run<'a>(paths: &'a Paths, waiting: &[&'static Step], running: &[&'static Step]) -> Run<'a> {
         let running = running.iter().map(|step| Running { step, started: Instant::now() });
@@ -218,16 +223,19 @@ mod tests {
     }
 
     #[test]
-    fn a_step_starts_when_its_lane_is_free_and_its_needs_have_passed() {
+    fn a_step_starts_when_its_track_is_free_and_its_needs_have_passed() {
         let paths = Paths { root: "/".into(), target: "/".into(), tools: "/".into() };
-        let mut all = run(&paths, &[&CLIPPY, &STACK], &[&BUILD]);
-        assert_eq!((all.next(&CLIPPY), all.next(&STACK)), (Next::Wait, Next::Wait));
+        let mut all = run(&paths, &[&CLIPPY, &STACK, &TESTS], &[&BUILD]);
+        let next = |all: &Run<'_>| [&CLIPPY, &STACK, &TESTS].map(|step| all.next(step));
+        assert_eq!(next(&all), [Next::Wait, Next::Wait, Next::Wait]);
         all.running.clear();
         let took = Duration::ZERO;
         all.ended.push(Ended { step: &BUILD, tally: Tally::default(), ending: Ending::Passed, took, processor: None });
-        assert_eq!((all.next(&CLIPPY), all.next(&STACK)), (Next::Start, Next::Start));
+        assert_eq!(next(&all), [Next::Start, Next::Start, Next::Start]);
+        assert_eq!((all.ended_well(true), all.ended_well(false)), ("build".to_owned(), String::new()));
         all.ended[0].ending = Ending::Failed("no".to_owned());
-        assert_eq!((all.next(&CLIPPY), all.next(&STACK)), (Next::Start, Next::GiveUp("build")));
+        assert_eq!(next(&all), [Next::Start, Next::GiveUp("build"), Next::Start]);
+        assert_eq!((all.ended_well(true), all.ended_well(false)), (String::new(), "build".to_owned()));
         // A step that was not chosen is not waited for: the one that needs it makes what it lacks.
         assert_eq!(run(&paths, &[&STACK], &[]).next(&STACK), Next::Start);
     }

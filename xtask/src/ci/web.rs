@@ -5,10 +5,10 @@ use super::tally::{self, Tally};
 use crate::dashboard::{self, PACKAGE, TARGET, budget};
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
-use crate::run;
 use crate::tools::WebTools;
 use crate::tools::browser::Browser;
 use crate::tools::{self, aws, axe, lambda_runtimes, schemathesis, simulator};
+use crate::{run, say};
 use std::process::Command;
 
 /// Seconds. The runner's own limit of 20 is short for a cold Chromium on two busy cores.
@@ -44,17 +44,22 @@ pub fn build(paths: &Paths) -> Outcome<Tally> {
     Ok(Tally::default())
 }
 
-/// Installs what steps of the waiting lane need, while others compile.
+/// Installs what steps of the waiting track need, while others compile. One that is missing keeps no other away: only the
+/// steps that use it fail.
 pub fn tools(paths: &Paths) -> Outcome<Tally> {
-    Browser::ensure(paths)?;
-    aws::ensure_sam(paths)?;
-    aws::ensure_checkov(paths)?;
-    simulator::ensure(paths)?;
-    aws::ensure_endpoints(paths)?;
-    axe::ensure(paths)?;
-    schemathesis::ensure(paths)?;
-    lambda_runtimes::ensure(paths)?;
-    Ok(Tally::default())
+    let installed = [
+        Browser::ensure(paths).map(drop),
+        aws::ensure_sam(paths).map(drop),
+        aws::ensure_checkov(paths).map(drop),
+        simulator::ensure(paths).map(drop),
+        aws::ensure_endpoints(paths).map(drop),
+        axe::ensure(paths).map(drop),
+        schemathesis::ensure(paths).map(drop),
+        lambda_runtimes::ensure(paths).map(drop),
+    ];
+    let failures: Vec<Failure> = installed.into_iter().filter_map(Result::err).collect();
+    failures.iter().skip(1).for_each(say::failure);
+    failures.into_iter().next().map_or(Ok(Tally::default()), Err)
 }
 
 pub fn budget(paths: &Paths) -> Outcome<Tally> {

@@ -22,6 +22,7 @@ pub const PACKAGE: &str = "dlo-dashboard";
 pub const TARGET: &str = "wasm32-unknown-unknown";
 /// Adds the runner for tests in a browser to the bundler.
 pub const FOR_TESTS: &[&str] = &["--features", "test-runner"];
+const UNCHANGED: &str = "dashboard: nothing changed since it was built";
 
 pub fn command(paths: &Paths) -> Outcome<ExitCode> {
     ensure(paths)?;
@@ -40,27 +41,44 @@ pub fn ensure_before_tests(paths: &Paths) -> Outcome<WebTools> {
     ensure_with(paths, FOR_TESTS)
 }
 
+/// The same for `cargo demo`, sooner: a browser on the same machine does not mind a larger download. A small build that
+/// is there already is as good.
+pub fn ensure_quick(paths: &Paths) -> Outcome<()> {
+    let tools = WebTools::ensure_quick(paths)?;
+    let is_built = |versions: &str| Ok(stamp::read(&paths.dist()).as_deref() == Some(&stamp::of(paths, versions)?));
+    if is_built(&tools.versions_of_small())? {
+        say::note(UNCHANGED);
+        return Ok(());
+    }
+    build(paths, &[], &tools)
+}
+
 fn ensure_with(paths: &Paths, of_bundler: &[&str]) -> Outcome<WebTools> {
     let tools = WebTools::ensure(paths)?;
+    build(paths, of_bundler, &tools)?;
+    Ok(tools)
+}
+
+fn build(paths: &Paths, of_bundler: &[&str], tools: &WebTools) -> Outcome<()> {
     let stamp = stamp::of(paths, &tools.versions())?;
     if stamp::read(&paths.dist()).as_deref() == Some(stamp.as_str()) {
-        say::note("dashboard: nothing changed since it was built");
-        return Ok(tools);
+        say::note(UNCHANGED);
+        return Ok(());
     }
     let stage = stage(paths);
     // The dashboard's last step uses one core for long; the bundler is compiled beside it.
     let bundler = progress::start(&mut bundler_build(paths, of_bundler))?;
-    say::phase("building the dashboard (WebAssembly, optimised for size)", || compile(paths, &tools))?;
-    say::phase("binding it to the browser: wasm-bindgen, wasm-opt, styles, names", || {
+    say::phase("building the dashboard (WebAssembly, optimised for size)", || compile(paths, tools))?;
+    let passes = if tools.wasm_opt.is_some() { "wasm-bindgen, wasm-opt" } else { "wasm-bindgen" };
+    say::phase(&format!("binding it to the browser: {passes}, styles, names"), || {
         bundler.watched().map_err(no_wasm_bindgen)?;
         empty(&stage)?;
         bind(paths, &stage)?;
-        finish::finish(paths, &tools, &stage)
+        finish::finish(paths, tools, &stage)
     })?;
     say::phase("compressing it: brotli and gzip", || compress::all(&stage))?;
     stamp::write(&stage, &stamp)?;
-    publish::replace(&stage, &paths.dist())?;
-    Ok(tools)
+    publish::replace(&stage, &paths.dist())
 }
 
 /// Not in `dashboard/dist`: that folder must never hold half a build.

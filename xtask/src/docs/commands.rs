@@ -2,7 +2,7 @@
 
 use super::markdown::{Line, lines, spans};
 use super::workspace::Workspace;
-use super::{Fault, File};
+use super::{Fault, File, proofs};
 use crate::failure::Outcome;
 use crate::paths::Paths;
 use crate::{run, say};
@@ -38,9 +38,7 @@ pub fn named(pages: &[File], sources: &[File]) -> Vec<Named> {
                     }
                 },
                 Line::Code(..) => {}
-                Line::Prose(text) => {
-                    found.extend(spans(text).filter(|text| is_ours(text)).map(|text| named_in_prose(&at, text)))
-                }
+                Line::Prose(text) => found.extend(named_in_prose(&at, text)),
             }
         }
     }
@@ -48,21 +46,33 @@ pub fn named(pages: &[File], sources: &[File]) -> Vec<Named> {
         let head = source.text.lines().enumerate().take_while(|(_, line)| line.starts_with("//!"));
         for (line, text) in head {
             let at = format!("{}:{}", source.path.display(), line + 1);
-            found.extend(spans(text).filter(|text| is_ours(text)).map(|text| named_in_prose(&at, text)));
+            found.extend(named_in_prose(&at, text));
         }
     }
     found
 }
 
-fn named_in_prose(at: &str, text: &str) -> Named {
-    Named { at: at.to_owned(), text: text.to_owned(), is_block: false }
+fn named_in_prose<'a>(at: &'a str, text: &'a str) -> impl Iterator<Item = Named> + 'a {
+    let ours = spans(text).map(without_settings).filter(|text| is_ours(text));
+    ours.map(|text| Named { at: at.to_owned(), text: text.to_owned(), is_block: false })
 }
 
 /// The commands of a line of a block, without its comment.
 fn pieces(line: &str) -> impl Iterator<Item = String> + '_ {
     let code = line.split(" #").next().unwrap_or_default();
     let code = if line.trim_start().starts_with('#') { "" } else { code };
-    code.split(['|', ';', '&']).map(|piece| piece.trim().to_owned()).filter(|piece| is_ours(piece))
+    code.split(['|', ';', '&']).map(|piece| without_settings(piece.trim()).to_owned()).filter(|piece| is_ours(piece))
+}
+
+/// `UPDATE=1 cargo test` is `cargo test`.
+fn without_settings(text: &str) -> &str {
+    let is_setting = |word: &str| {
+        word.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+    };
+    match text.split_once(' ') {
+        Some((first, rest)) if is_setting(first) => without_settings(rest),
+        _ => text,
+    }
 }
 
 fn is_ours(text: &str) -> bool {
@@ -81,14 +91,23 @@ pub struct Known<'a> {
     pub dlo: &'a Path,
 }
 
+/// What the repository has.
+struct Repository {
+    workspace: Workspace,
+    /// The paths of its tests.
+    tests: Vec<String>,
+}
+
 /// Says what is wrong with the commands.
-pub fn faults(paths: &Paths, named: &[Named], known: &Known<'_>) -> Outcome<Vec<Fault>> {
-    let workspace = Workspace::read(paths)?;
+pub fn faults(paths: &Paths, named: &[Named], sources: &[File], known: &Known<'_>) -> Outcome<Vec<Fault>> {
+    let repository = Repository { workspace: Workspace::read(paths)?, tests: proofs::tests_of(sources) };
     let mut found = Vec::new();
     for command in named {
         let words: Vec<&str> = command.text.split_whitespace().collect();
         let fault = match words.as_slice() {
-            ["cargo", words @ ..] => cargo_fault(known, &workspace, words),
+            ["cargo", words @ ..] => {
+                cargo_fault(known, &repository, words).or_else(|| run_fault(words, &|words| help(known.dlo, words)))
+            }
             [_, words @ ..] => dlo_fault(words, &|words| help(known.dlo, words)),
             [] => None,
         };
@@ -97,7 +116,7 @@ pub fn faults(paths: &Paths, named: &[Named], known: &Known<'_>) -> Outcome<Vec<
     Ok(found)
 }
 
-fn cargo_fault(known: &Known<'_>, workspace: &Workspace, words: &[&str]) -> Option<String> {
+fn cargo_fault(known: &Known<'_>, repository: &Repository, words: &[&str]) -> Option<String> {
     let unknown = |what: &str, word: &str| Some(format!("there is no {what} `{word}`"));
     match words {
         ["demo" | "aws" | "xtask" | "ci"] | [] => None,
@@ -109,7 +128,10 @@ fn cargo_fault(known: &Known<'_>, workspace: &Workspace, words: &[&str]) -> Opti
         ["xtask", command, ..] if !known.xtask.contains(command) => unknown("command of xtask", command),
         ["aws", command, ..] if !known.aws.contains(command) => unknown("command of `cargo aws`", command),
         ["demo" | "xtask" | "aws", ..] => None,
-        [command, flags @ ..] if CARGO.contains(command) => flags_fault(workspace, flags),
+        ["test", flags @ ..] => {
+            flags_fault(&repository.workspace, flags).or_else(|| filter_fault(&repository.tests, flags))
+        }
+        [command, flags @ ..] if CARGO.contains(command) => flags_fault(&repository.workspace, flags),
         [command, ..] => unknown("cargo command", command),
     }
 }
@@ -140,6 +162,25 @@ fn flags_fault(workspace: &Workspace, flags: &[&str]) -> Option<String> {
     }
     let profile = value(&["--profile"])?;
     (!PROFILES.contains(&profile)).then(|| format!("there is no profile `{profile}`"))
+}
+
+/// `cargo test` succeeds with a filter that no test has.
+fn filter_fault(tests: &[String], flags: &[&str]) -> Option<String> {
+    let own = flags.iter().take_while(|flag| **flag != "--");
+    // A word after a flag is its value: no command here names a flag without one before its filter.
+    let (_, filter) = own.fold(("", None), |(before, found), word| {
+        let is_filter = !word.starts_with('-') && !before.starts_with('-');
+        (*word, if is_filter { Some(*word) } else { found })
+    });
+    let filter = filter?;
+    (!tests.iter().any(|test| test.contains(filter))).then(|| format!("no test has `{filter}` in its name"))
+}
+
+/// What `cargo run … --bin dlo -- …` hands to `dlo`.
+fn run_fault(words: &[&str], help: &dyn Fn(&[&str]) -> Option<String>) -> Option<String> {
+    let end = words.iter().position(|word| *word == "--")?;
+    let is_dlo = words[..end].windows(2).any(|pair| pair == ["--bin", "dlo"]);
+    if is_dlo { dlo_fault(&words[end + 1..], help) } else { None }
 }
 
 /// Follows subcommands as far as `dlo` has them, then asks whether its help names the flags.
@@ -199,6 +240,7 @@ mod tests {
     #[test]
     fn cargo_commands_name_what_exists() {
         let workspace = Workspace::parse(METADATA).expect("packages");
+        let repository = Repository { workspace, tests: vec!["office::story::a_test".to_owned()] };
         let known = Known { xtask: &["tidy"], aws: &["up"], steps: &["tidy"], dlo: Path::new("dlo") };
         for (command, fine) in [
             ("run --release -p dlo --features aws --bin dlo -- open --queue x", true),
@@ -215,9 +257,33 @@ mod tests {
             ("aws nothing", false),
             ("xtask …", true),
             ("nothing", false),
+            ("test -p dlo", true),
+            ("test -p dlo story::", true),
+            ("test -p dlo gone::", false),
+            ("test gone -- --test-threads 1", false),
         ] {
             let words: Vec<&str> = command.split_whitespace().collect();
-            assert_eq!(cargo_fault(&known, &workspace, &words).is_none(), fine, "{command}");
+            assert_eq!(cargo_fault(&known, &repository, &words).is_none(), fine, "{command}");
+        }
+    }
+
+    #[test]
+    fn settings_before_a_command_are_not_the_command() {
+        assert_eq!(without_settings("UPDATE=1 A_B=c cargo test"), "cargo test");
+        assert_eq!(without_settings("cargo run A=b"), "cargo run A=b");
+    }
+
+    #[test]
+    fn what_cargo_hands_to_dlo_is_in_its_help() {
+        let help = |words: &[&str]| (words == ["open"]).then(|| "--queue <URL>".to_owned());
+        for (command, fine) in [
+            ("run -p dlo --bin dlo -- open --queue x", true),
+            ("run -p dlo --bin dlo -- open --color x", false),
+            ("run -p dlo --bin dlo -- shut", false),
+            ("run -p x --example y -- shut", true),
+        ] {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            assert_eq!(run_fault(&words, &help).is_none(), fine, "{command}");
         }
     }
 

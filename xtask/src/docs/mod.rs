@@ -38,7 +38,7 @@ pub fn check(paths: &Paths, known: &Known<'_>) -> Outcome<()> {
     faults.extend(deploys::faults(&pages, &at("read", &samconfig, std::fs::read_to_string(&samconfig))?));
     faults.extend(live::faults(&pages, known.steps));
     let named = commands::named(&pages, &sources);
-    faults.extend(commands::faults(paths, &named, known)?);
+    faults.extend(commands::faults(paths, &named, &sources, known)?);
     if faults.is_empty() {
         say::note(&format!("the links of {} Markdown files hold, and {} commands exist", pages.len(), named.len()));
         return Ok(());

@@ -22,6 +22,11 @@ const SUITES: &[&str] = &["tests/src/conformance", "tests/tests/stack"];
 /// The paths of all tests, each as segments: `["office", "crashes", "a_message_received_twice_is_counted_once"]`.
 type Tests = BTreeSet<Vec<String>>;
 
+/// The paths of all tests of the files.
+pub fn tests_of(sources: &[File]) -> Vec<String> {
+    sources.iter().flat_map(tests_in).map(|path| path.join("::")).collect()
+}
+
 /// Says which named proofs do not exist, and which rows name none.
 pub fn faults(pages: &[File], sources: &[File]) -> Vec<Fault> {
     let tests: Tests = sources.iter().flat_map(tests_in).collect();

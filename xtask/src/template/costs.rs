@@ -69,8 +69,11 @@ pub fn table(translated: &Value, attach: &Value) -> Outcome<String> {
         let _ = writeln!(text, "\n{queues} dead-letter queue{}", if queues == 1 { "" } else { "s" });
         write(&mut text, &bill);
     }
-    let _ = writeln!(text, "\n{} dead-letter queues: one of the stack, the others attached", ATTACHED_QUEUES + 1);
-    write(&mut text, &bill_with_attached(translated, attach)?);
+    let all = ATTACHED_QUEUES + 1;
+    let _ = writeln!(text, "\n{all} dead-letter queues: one of the stack, the others attached");
+    write(&mut text, &bill_with_attached(translated, attach, "1")?);
+    let _ = writeln!(text, "\nThe same with ArrivingLettersAlarm=0");
+    write(&mut text, &bill_with_attached(translated, attach, "0")?);
     text.push_str(
         "\nThe CloudWatch dashboard is free among the first three of an account; each further one costs 3.00.\n",
     );
@@ -90,8 +93,9 @@ fn bill_of_one(translated: &Value) -> Outcome<Bill> {
 }
 
 /// What each stack of infra/attach.yaml adds.
-fn bill_of_attached(attach: &Value, queues: usize) -> Outcome<Bill> {
-    let parameters = [("DeadLetterQueueArn", QUEUE), ("IntakeFunctionArn", "f")];
+fn bill_of_attached(attach: &Value, queues: usize, arriving_letters_alarm: &str) -> Outcome<Bill> {
+    let alarm = ("ArrivingLettersAlarm", arriving_letters_alarm);
+    let parameters = [("DeadLetterQueueArn", QUEUE), ("IntakeFunctionArn", "f"), alarm];
     let resources = Template::new(attach.clone(), &parameters)?.resources()?;
     let alarms = of_type(&resources, ALARMS).count() * queues;
     let mappings = of_type(&resources, MAPPINGS).count() * queues;
@@ -102,9 +106,9 @@ fn bill_of_attached(attach: &Value, queues: usize) -> Outcome<Bill> {
     ])
 }
 
-fn bill_with_attached(translated: &Value, attach: &Value) -> Outcome<Bill> {
+fn bill_with_attached(translated: &Value, attach: &Value, arriving_letters_alarm: &str) -> Outcome<Bill> {
     let stack = ("the stack for one queue, as above", 1, sum(&bill_of_one(translated)?));
-    Ok([vec![stack], bill_of_attached(attach, ATTACHED_QUEUES)?].concat())
+    Ok([vec![stack], bill_of_attached(attach, ATTACHED_QUEUES, arriving_letters_alarm)?].concat())
 }
 
 const ALARMS: &str = "AWS::CloudWatch::Alarm";
@@ -153,7 +157,7 @@ fn polls(mapping: &Value) -> f64 {
 /// Compares the table with its golden file, and the sums for one queue and for an attached one with their maxima.
 pub fn check(paths: &Paths, translated: &Value, attach: &Value) -> Outcome<()> {
     let one = ("An idle stack for one queue", sum(&bill_of_one(translated)?), ONE_QUEUE_MAX);
-    let attached = ("An attached queue at rest", sum(&bill_of_attached(attach, 1)?), ATTACHED_QUEUE_MAX);
+    let attached = ("An attached queue at rest", sum(&bill_of_attached(attach, 1, "1")?), ATTACHED_QUEUE_MAX);
     for (what, dollars, maximum) in [one, attached] {
         if dollars >= maximum {
             let text = format!("{what} costs ${dollars:.2} per month, not less than ${maximum:.2}.");

@@ -3,6 +3,7 @@
 mod costs;
 mod resolve;
 mod rights;
+mod rules;
 mod runbooks;
 
 use crate::failure::{Failure, Outcome};
@@ -30,9 +31,13 @@ pub fn check(paths: &Paths) -> Outcome<()> {
     let translated = translated(paths, TEMPLATE, &[])?;
     rights::check(paths, &translated)?;
     costs::check(paths, &translated, &attach)?;
+    rules::check(&translated)?;
     runbooks::check(paths, &translated, &attach)?;
     mappings_fit_their_queues(&translated, &attach)?;
     an_existing_store_is_used_and_none_created(&translated)?;
+    letters_outlive_the_stack(&translated)?;
+    people_need_an_authenticator_app(&translated)?;
+    intake_has_one_maximum_if_asked(&translated)?;
     numbers_are_not_compared_as_texts(&translated)?;
     lists_name_resources_one_by_one(&translated)?;
     environments_fit(&translated)?;
@@ -192,6 +197,43 @@ fn an_existing_store_is_used_and_none_created(translated: &Value) -> Outcome<()>
         let both = ["dynamodb:eu-west-1:111122223333:table/kept-table\"", "s3:::kept-bucket/content/*\""];
         if let Some(missing) = both.iter().find(|arn| !role.contains(**arn)) {
             return Err(Failure::new(format!("The role of {id} names nothing that ends in {missing}")));
+        }
+    }
+    Ok(())
+}
+
+/// Intake takes letters before a deployment has succeeded, so not even a first one that fails may delete their store.
+fn letters_outlive_the_stack(translated: &Value) -> Outcome<()> {
+    for id in ["Table", "Contents", "ContentsPolicy"] {
+        let resource = &translated["Resources"][id];
+        let policies = (&resource["DeletionPolicy"], &resource["UpdateReplacePolicy"]);
+        if policies != (&Value::from("Retain"), &Value::from("Retain")) {
+            return Err(Failure::new(format!("{id} can be deleted with its letters: {policies:?}.")));
+        }
+    }
+    Ok(())
+}
+
+/// The stack's own user pool asks for a second factor unless somebody decides otherwise.
+fn people_need_an_authenticator_app(translated: &Value) -> Outcome<()> {
+    let queue = ("DeadLetterQueueArn", "arn:aws:sqs:eu-west-1:111122223333:orders-dlq");
+    let parameters = [queue, ("MainQueueArns", "q")];
+    let people = Template::new(translated.clone(), &parameters)?.resources()?.remove("People").unwrap_or_default();
+    match people["Properties"]["Parameters"]["Mfa"].as_str() {
+        Some("ON") => Ok(()),
+        other => Err(Failure::new(format!("The user pool's Mfa is {other:?} by default."))),
+    }
+}
+
+/// Each queue may have twelve invocations; `IntakeConcurrency` bounds all of them together.
+fn intake_has_one_maximum_if_asked(translated: &Value) -> Outcome<()> {
+    let queue = ("DeadLetterQueueArn", "arn:aws:sqs:eu-west-1:111122223333:orders-dlq");
+    for (given, expected) in [("0", None), ("50", Some("50"))] {
+        let parameters = [queue, ("MainQueueArns", "q"), ("IntakeConcurrency", given)];
+        let resources = Template::new(translated.clone(), &parameters)?.resources()?;
+        let reserved = resources["Intake"]["Properties"]["ReservedConcurrentExecutions"].as_str();
+        if reserved != expected {
+            return Err(Failure::new(format!("IntakeConcurrency={given} reserves {reserved:?} for intake.")));
         }
     }
     Ok(())

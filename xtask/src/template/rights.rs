@@ -23,7 +23,7 @@ const UPDATE: &str = "UPDATE";
 /// SAM attaches it to every function: it may write its log.
 const LOGS: &str = "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole";
 
-/// Calls that the tests of the stack do not record: functions, action, place, reason.
+/// Calls that the tests of the stack do not record: functions, action, kind of resource, reason.
 const ARGUED: &[(&[&str], &str, &str, &str)] = &[
     (&["Intake"], "sqs:ReceiveMessage", "dlq", "Lambda's pollers receive with the function's role"),
     (&["Intake"], "sqs:DeleteMessage", "dlq", "Lambda's pollers delete what the answer does not name"),
@@ -33,22 +33,22 @@ const ARGUED: &[(&[&str], &str, &str, &str)] = &[
     (&["Replay"], "sqs:ReceiveMessage", "steps", "as above"),
     (&["Replay"], "sqs:DeleteMessage", "steps", "as above"),
     (&["Replay"], "sqs:GetQueueAttributes", "steps", "Lambda checks the queue of a mapping"),
+    (&["Intake"], "sqs:GetQueueAttributes", "dlq", "as above"),
     (
-        &["Intake", "Replay", "Api"],
+        &["Replay", "Sweep", "Api"],
         "s3:PutObject",
         "contents",
-        "letters of 300 KB or more: `aws::store` in tests/tests/aws",
+        "a letter whose state changes is written with its metadata, which may have 300 KB: `aws::store`",
     ),
-    (&["Intake", "Replay", "Sweep", "Api"], "s3:GetObject", "contents", "as above; sweep plans for rules that approve"),
+    (&["Intake", "Sweep"], "s3:GetObject", "contents", "letters that return, and those of plans that a rule approves"),
     (&["Sweep"], "s3:DeleteObject", "contents", "letters that were delivered 90 days ago are forgotten"),
     (&["Sweep"], "dynamodb:DeleteItem", "table", "as above; and an approved plan is taken from its group"),
     (
         &["Sweep"],
-        "dynamodb:BatchGetItem",
+        "dynamodb:UpdateItem",
         "table",
         "a rule of the policy approves: `api` makes the same calls for a person",
     ),
-    (&["Sweep"], "dynamodb:UpdateItem", "table", "as above"),
     (&["Sweep"], "sqs:GetQueueAttributes", "main", "as above: the gate looks at the main queue"),
     (&["Sweep"], "sqs:GetQueueUrl", "main", "as above"),
     (
@@ -63,21 +63,11 @@ const ARGUED: &[(&[&str], &str, &str, &str)] = &[
         "payload-bucket",
         "without it, S3 answers 403 for a missing payload",
     ),
-    (
-        &["Sweep"],
-        "lambda:ListEventSourceMappings",
-        "any",
-        "`aws::consumers`: signed without the SDK, so no setting leads it to the proxy",
-    ),
-    (&["Sweep"], "lambda:GetFunctionConfiguration", "consumer", "as above"),
-    (&["Sweep"], "logs:FilterLogEvents", "consumer-log", "`aws::logs`: signed without the SDK, too"),
-    (&["Api"], "sqs:GetQueueAttributes", "dlq", "the endpoint /doctor looks at the settings of queues"),
-    (&["Api"], "sqs:GetQueueUrl", "dlq", "as above"),
-    (&["Api"], "cloudwatch:DescribeAlarmsForMetric", "any", "as above: whether an alarm watches a dead-letter queue"),
+    (&["Sweep"], "logs:FilterLogEvents", "consumer-log", "`aws::logs`: only letters that say nothing cause it"),
     (&["Intake"], "sqs:ReceiveMessage", "attached-dlq", "a queue of infra/attach.yaml: the same calls as on `dlq`"),
     (&["Intake"], "sqs:DeleteMessage", "attached-dlq", "as above"),
     (&["Intake", "Api"], "sqs:GetQueueAttributes", "attached-dlq", "as above"),
-    (&["Intake", "Api"], "sqs:GetQueueUrl", "attached-dlq", "as above"),
+    (&["Api"], "sqs:GetQueueUrl", "attached-dlq", "as above"),
     (&["Replay"], "sqs:SendMessage", "attached-main", "the main queue of such a queue: the same calls as on `main`"),
     (&["Replay", "Sweep", "Api"], "sqs:GetQueueAttributes", "attached-main", "as above"),
     (&["Replay", "Sweep", "Api"], "sqs:GetQueueUrl", "attached-main", "as above"),
@@ -93,15 +83,15 @@ const WITHOUT_RESOURCE: &[&str] =
     &["cloudwatch:DescribeAlarmsForMetric", "cloudwatch:GetMetricData", "lambda:ListEventSourceMappings"];
 
 /// A kind of resource: its name here, its ARN, and the condition keys of a call.
-struct Place {
+struct ResourceKind {
     name: &'static str,
     arn: String,
     context: Value,
 }
 
-impl Place {
-    /// Whether the place is one of the action's service. Few actions have no resource; of them, only `PutMetricData` looks
-    /// at the namespace of metrics.
+impl ResourceKind {
+    /// Whether a resource of this kind belongs to the action's service. Few actions have no resource; of them, only
+    /// `PutMetricData` looks at the namespace of metrics.
     fn is_for(&self, action: &str) -> bool {
         let is_metrics = self.name.ends_with("metrics");
         match self.arn.as_str() {
@@ -112,7 +102,7 @@ impl Place {
     }
 }
 
-fn places() -> Vec<Place> {
+fn resource_kinds() -> Vec<ResourceKind> {
     let local = |service: &str, name: &str| format!("arn:aws:{service}:{REGION}:{ACCOUNT}:{name}");
     let table = local("dynamodb", &format!("table/{}", physical("Table")));
     let bucket = format!("arn:aws:s3:::{}", physical("Contents").to_lowercase());
@@ -163,7 +153,7 @@ fn places() -> Vec<Place> {
         ("metrics", "*".into(), json!({ "cloudwatch:namespace": "DeadLetterOffice" })),
         ("other-metrics", "*".into(), json!({ "cloudwatch:namespace": "Invoices" })),
     ];
-    plain.chain(with).map(|(name, arn, context)| Place { name, arn, context }).collect()
+    plain.chain(with).map(|(name, arn, context)| ResourceKind { name, arn, context }).collect()
 }
 
 /// The context of a call on a queue with the office's tag.
@@ -193,14 +183,14 @@ pub fn check(paths: &Paths, translated: &Value) -> Outcome<()> {
     let policies = policies(&template.resources()?)?;
     let file = paths.root.join(CALLS);
     let recorded = recorded(&at("read", &file, std::fs::read_to_string(&file))?)?;
-    let argued = |function: &str, action: &str, place: &str| {
-        ARGUED.iter().any(|(functions, a, p, _)| functions.contains(&function) && (*a, *p) == (action, place))
+    let argued = |function: &str, action: &str, kind: &str| {
+        ARGUED.iter().any(|(functions, a, p, _)| functions.contains(&function) && (*a, *p) == (action, kind))
     };
     let mut actions: BTreeSet<String> = policies.values().flatten().flat_map(actions).collect();
     actions.extend(recorded.iter().map(|(_, action, _)| action.clone()));
-    let places = places();
-    let asked = actions.iter().flat_map(|action| places.iter().map(move |place| (action, place)));
-    let asked: Vec<(&String, &Place)> = asked.filter(|(action, place)| place.is_for(action)).collect();
+    let kinds = resource_kinds();
+    let asked = actions.iter().flat_map(|action| kinds.iter().map(move |kind| (action, kind)));
+    let asked: Vec<(&String, &ResourceKind)> = asked.filter(|(action, kind)| kind.is_for(action)).collect();
     let answers = simulate(paths, &policies, &asked)?;
     let mut wrong = Vec::new();
     let mut matrix =
@@ -208,13 +198,13 @@ pub fn check(paths: &Paths, translated: &Value) -> Outcome<()> {
     matrix.push_str("# xtask/src/template/rights.rs gives. Everything else is denied. `UPDATE=1 cargo ci --only template` writes it.\n");
     matrix.push_str(&format!("{:<35} {:<15}", "action", "on"));
     matrix.push_str(&format!("{:<8} {:<8} {:<8} Api\n", FUNCTIONS[0], FUNCTIONS[1], FUNCTIONS[2]));
-    for (index, (action, place)) in asked.iter().enumerate() {
+    for (index, (action, kind)) in asked.iter().enumerate() {
         let mut cells = Vec::new();
         for function in FUNCTIONS {
-            let is_called = recorded.contains(&(function.into(), (*action).clone(), place.name.into()));
-            let is_argued = argued(function, action, place.name);
+            let is_called = recorded.contains(&(function.into(), (*action).clone(), kind.name.into()));
+            let is_argued = argued(function, action, kind.name);
             let is_allowed = answers[function][index] == true;
-            let call = format!("{function}: {action} on {}", place.name);
+            let call = format!("{function}: {action} on {}", kind.name);
             match (is_allowed, is_called || is_argued) {
                 (true, false) => {
                     wrong.push(format!("{call} is allowed, but no test records it and no reason is given"))
@@ -235,7 +225,7 @@ pub fn check(paths: &Paths, translated: &Value) -> Outcome<()> {
         }
         if cells.iter().any(|cell| *cell != "-") {
             let row =
-                format!("{action:<35} {:<15}{:<8} {:<8} {:<8} {}", place.name, cells[0], cells[1], cells[2], cells[3]);
+                format!("{action:<35} {:<15}{:<8} {:<8} {:<8} {}", kind.name, cells[0], cells[1], cells[2], cells[3]);
             matrix.push_str(&format!("{row}\n"));
         }
     }
@@ -290,8 +280,8 @@ fn recorded(text: &str) -> Outcome<BTreeSet<(String, String, String)>> {
     let read = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
-            [function, action, place] => Ok(((*function).into(), (*action).into(), (*place).into())),
-            _ => fail(format!("{CALLS}: `{line}` is not a function, an action and a place.")),
+            [function, action, kind] => Ok(((*function).into(), (*action).into(), (*kind).into())),
+            _ => fail(format!("{CALLS}: `{line}` is not a function, an action and a kind of resource.")),
         }
     };
     lines.map(read).collect()
@@ -301,12 +291,12 @@ fn recorded(text: &str) -> Outcome<BTreeSet<(String, String, String)>> {
 fn simulate(
     paths: &Paths,
     policies: &BTreeMap<&'static str, Vec<Value>>,
-    asked: &[(&String, &Place)],
+    asked: &[(&String, &ResourceKind)],
 ) -> Outcome<BTreeMap<String, Vec<Value>>> {
     let module = simulator::ensure(paths)?;
     let calls: Vec<Value> = asked
         .iter()
-        .map(|(action, place)| json!({ "action": action, "resource": place.arn, "context": place.context }))
+        .map(|(action, kind)| json!({ "action": action, "resource": kind.arn, "context": kind.context }))
         .collect();
     let question = json!({ "account": ACCOUNT, "policies": policies, "calls": calls }).to_string();
     let mut node = run::cleaned(Command::new("node"), paths);
@@ -330,10 +320,10 @@ mod tests {
 
     #[test]
     fn every_reason_names_functions_and_a_place_that_exist() {
-        let places: Vec<_> = places().into_iter().map(|place| place.name).collect();
-        for (functions, action, place, why) in ARGUED {
+        let kinds: Vec<_> = resource_kinds().into_iter().map(|kind| kind.name).collect();
+        for (functions, action, kind, why) in ARGUED {
             assert!(functions.iter().all(|function| FUNCTIONS.contains(function)), "{functions:?}");
-            assert!(places.contains(place), "{action} {place}");
+            assert!(kinds.contains(kind), "{action} {kind}");
             assert!(!why.is_empty());
         }
     }

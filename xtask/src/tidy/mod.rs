@@ -14,6 +14,7 @@ mod shape;
 mod source;
 mod unwraps;
 mod web;
+mod wire;
 mod words;
 
 use crate::failure::{Failure, Outcome};
@@ -51,6 +52,7 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
         layers::RULES,
         domain::RULES,
         web::RULES,
+        wire::RULES,
         unwraps::RULES,
     ]
     .into_iter()

@@ -29,7 +29,7 @@ use wasm_rust::WasmRust;
 /// What a build of the dashboard needs.
 pub struct WebTools {
     pub rust: WasmRust,
-    /// Without it the dashboard works and its download is a tenth bigger.
+    /// Without it the dashboard works and its download is bigger.
     pub wasm_opt: Option<PathBuf>,
     bindgen_version: String,
 }
@@ -44,6 +44,13 @@ impl WebTools {
         let rust = wasm_rust::ensure(paths)?;
         let bindgen_version = lockfile::version_of(&paths.root, "wasm-bindgen")?;
         Ok(WebTools { rust, wasm_opt: wasm_opt::ensure(paths), bindgen_version })
+    }
+
+    /// The same for a build that is ready sooner and larger: without wasm-opt, which is neither installed nor run.
+    pub fn ensure_quick(paths: &Paths) -> Outcome<WebTools> {
+        let rust = wasm_rust::ensure(paths)?;
+        let bindgen_version = lockfile::version_of(&paths.root, "wasm-bindgen")?;
+        Ok(WebTools { rust, wasm_opt: None, bindgen_version })
     }
 
     /// The cargo that builds for wasm32.
@@ -61,7 +68,15 @@ impl WebTools {
 
     /// One line that changes when any tool does.
     pub fn versions(&self) -> String {
-        let wasm_opt = if self.wasm_opt.is_some() { wasm_opt::VERSION } else { "none" };
+        self.versions_with(if self.wasm_opt.is_some() { wasm_opt::VERSION } else { "none" })
+    }
+
+    /// That line of a build with wasm-opt.
+    pub fn versions_of_small(&self) -> String {
+        self.versions_with(wasm_opt::VERSION)
+    }
+
+    fn versions_with(&self, wasm_opt: &str) -> String {
         format!("{} | wasm-bindgen {} | wasm-opt {wasm_opt}", self.rust.version, self.bindgen_version)
     }
 }

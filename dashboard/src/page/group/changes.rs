@@ -6,7 +6,7 @@ use crate::command::Command;
 use crate::component::{PreviewList, Problem};
 use crate::reactive::prelude::*;
 use domain::filter::LetterFilter;
-use wire::{PreviewTransformRequest, TransformPreview, TransformsAnswer};
+use wire::{PreviewTransformRequest, TransformPreviewAnswer, TransformsAnswer};
 
 /// Shows the program of a fix, and what it changes in some of the letters. Asked for once: a version never changes.
 #[component]
@@ -18,7 +18,7 @@ pub(super) fn SentChanges(
     let (version, filter) = fix;
     let (reading, trying) = (Command::new(), Command::new());
     let program = RwSignal::new(None::<String>);
-    let preview = RwSignal::new(None::<TransformPreview>);
+    let preview = RwSignal::new(None::<TransformPreviewAnswer>);
     reading.run(api::transforms(current.id()), move |answer: TransformsAnswer| {
         let found = answer.versions.into_iter().find(|view| view.transform.version == version);
         let Some(text) = found.map(|view| view.transform.program) else { return };

@@ -7,7 +7,7 @@ use crate::session;
 use domain::id::GroupId;
 use domain::role::Permission;
 use std::sync::Arc;
-use wire::{GroupDetail, ReplayView};
+use wire::{GroupAnswer, ReplayAnswer};
 
 /// Why every action is disabled on the page of a merged fingerprint.
 const MERGED: &str = "This fingerprint is merged into another group. Act there.";
@@ -15,17 +15,17 @@ const MERGED: &str = "This fingerprint is merged into another group. Act there."
 /// The group of the page.
 #[derive(Clone, Copy)]
 pub(super) struct CurrentGroup {
-    live: Live<GroupDetail>,
-    detail: Memo<Arc<GroupDetail>>,
+    live: Live<GroupAnswer>,
+    detail: Memo<Arc<GroupAnswer>>,
     id: StoredValue<GroupId>,
     tab: session::Tab,
 }
 
 impl CurrentGroup {
     /// Returns the group once it is loaded.
-    pub(super) fn new(live: Live<GroupDetail>, id: GroupId) -> Option<Self> {
+    pub(super) fn new(live: Live<GroupAnswer>, id: GroupId) -> Option<Self> {
         let first = Arc::new(live.data().get_untracked()?);
-        let detail = Memo::new(move |before: Option<&Arc<GroupDetail>>| match live.get() {
+        let detail = Memo::new(move |before: Option<&Arc<GroupAnswer>>| match live.get() {
             Some(detail) => Arc::new(detail),
             None => before.cloned().unwrap_or_else(|| first.clone()),
         });
@@ -38,33 +38,33 @@ impl CurrentGroup {
     }
 
     /// Returns the group. Not tracked.
-    pub(super) fn now(self) -> Arc<GroupDetail> {
+    pub(super) fn now(self) -> Arc<GroupAnswer> {
         self.detail.get_untracked()
     }
 
     /// Returns a part of the group. Readers run again only when that part changes.
     pub(super) fn part<U: Clone + PartialEq + Send + Sync + 'static>(
         self,
-        select: impl Fn(&GroupDetail) -> U + Send + Sync + 'static,
+        select: impl Fn(&GroupAnswer) -> U + Send + Sync + 'static,
     ) -> Memo<U> {
         self.detail.map(move |detail| select(detail))
     }
 
     /// Sets the group to the response of a command.
-    pub(super) fn put(self, detail: GroupDetail) {
+    pub(super) fn put(self, detail: GroupAnswer) {
         self.live.put(detail);
     }
 
     /// Applies the expected effect of a command at once, and fetches the group.
-    pub(super) fn patch(self, change: impl FnOnce(&mut GroupDetail)) {
-        let mut detail = GroupDetail::clone(&self.now());
+    pub(super) fn patch(self, change: impl FnOnce(&mut GroupAnswer)) {
+        let mut detail = GroupAnswer::clone(&self.now());
         change(&mut detail);
         self.live.put(detail);
         self.live.refresh();
     }
 
     /// Sets the group's replay.
-    pub(super) fn put_replay(self, view: ReplayView) {
+    pub(super) fn put_replay(self, view: ReplayAnswer) {
         self.patch(|detail| detail.replay = Some(view));
     }
 
@@ -82,7 +82,7 @@ impl CurrentGroup {
     pub(super) fn why_not(
         self,
         permission: Permission,
-        more: impl Fn(&GroupDetail) -> Option<String> + Send + Sync + 'static,
+        more: impl Fn(&GroupAnswer) -> Option<String> + Send + Sync + 'static,
     ) -> Signal<Option<String>> {
         let pulse = self.live.pulse();
         Signal::derive(move || {

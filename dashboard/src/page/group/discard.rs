@@ -15,7 +15,7 @@ use domain::letter::LetterStateKind;
 use domain::limits::NAMED_LETTERS_MAX;
 use domain::role::Permission;
 use domain::time::Span;
-use wire::{DiscardPreview, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
+use wire::{DiscardPreviewAnswer, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
 
 /// Shows the button that discards the ticked letters, or all that are listed; or the one that takes them back.
 #[component]
@@ -46,7 +46,7 @@ pub(super) fn DiscardButton(
     let may_discard = current.why_not(Permission::Approve, move |detail| {
         let open =
             detail.counts.of(LetterStateKind::Waiting).letters + detail.counts.of(LetterStateKind::Quarantined).letters;
-        (open <= 0).then(|| "No letter waits or is in quarantine.".to_string())
+        (open <= 0).then(|| "No letters are waiting or in quarantine.".to_string())
     });
     let may_undo = current.why_not(Permission::Approve, |detail| {
         let none = detail.counts.of(LetterStateKind::Discarded).letters <= 0;
@@ -105,7 +105,7 @@ fn DiscardDialog(
     let (look, send) = (Command::new(), Command::new());
     let toaster = toaster();
     let form = RwSignal::new(Form::default());
-    let seen = RwSignal::new(None::<DiscardPreview>);
+    let seen = RwSignal::new(None::<DiscardPreviewAnswer>);
     Effect::new(move || {
         if open.get() {
             form.set(Form::default());
@@ -169,7 +169,7 @@ fn UndoDialog(
     view! {
         <Dialog open title="Take discarded letters back?" confirm="Take letters back" kind=Kind::Primary
             busy=command.busy() error=command.error() why_not on_confirm=Callback::new(send)>
-            <p>"They are open again: they wait, or return to quarantine, and count in every number and alarm."</p>
+            <p>"They open again: they wait, or return to quarantine, and every number and alarm counts them."</p>
             {reason.field()}
         </Dialog>
     }

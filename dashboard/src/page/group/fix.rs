@@ -11,10 +11,10 @@ use domain::fix::{Fix, FixKind};
 use domain::group::GroupState;
 use domain::reading::Class;
 use domain::role::Permission;
-use wire::{DeclareFixRequest, GroupDetail, ReasonRequest};
+use wire::{DeclareFixRequest, GroupAnswer, ReasonRequest};
 
 /// Explains why no fix can be declared in this state.
-pub(super) fn why_not_declare(detail: &GroupDetail) -> Option<String> {
+pub(super) fn why_not_declare(detail: &GroupAnswer) -> Option<String> {
     match &detail.row.state {
         GroupState::Replaying { .. } | GroupState::Verifying { .. } => {
             Some("A replay is in progress. Pause it before you declare another fix.".to_string())

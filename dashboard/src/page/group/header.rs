@@ -8,7 +8,7 @@ use dashboard_model::deployed::{growing, rolled_back, versions};
 use dashboard_model::money::{count, count_signed, counted_at_most};
 use dashboard_model::words;
 use domain::letter::LetterStateKind;
-use wire::{GroupDetail, NextStep};
+use wire::{GroupAnswer, NextStep};
 
 /// Shows the facts and figures below the title.
 #[component]
@@ -74,7 +74,7 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
 }
 
 /// Names the condition of the gate that blocks the group's replay, with its evidence. Returns `None` if none does.
-fn blocked_by(detail: &GroupDetail) -> Option<String> {
+fn blocked_by(detail: &GroupAnswer) -> Option<String> {
     let evidence = detail.row.blocked.as_ref()?;
     let condition = detail.gate.conditions.iter().find(|condition| condition.evidence == *evidence)?;
     Some(format!("{}. {evidence}", condition.kind.label()))

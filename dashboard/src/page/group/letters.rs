@@ -23,7 +23,7 @@ use domain::filter::LetterFilter;
 use domain::letter::LetterStateKind;
 use leptos::html;
 use web_sys::Element;
-use wire::{GroupDetail, LetterRow, LettersPage};
+use wire::{GroupAnswer, LetterRow, LettersAnswer};
 
 /// The number of sorted letters that are shown at first, and by each click.
 const SHOWN_STEP: usize = 200;
@@ -121,12 +121,12 @@ fn Letters(
     let is_replaying = current.part(|detail| detail.row.state.replay().is_some());
     let live = Live::new(
         move |seen| api::letters(id.clone(), state, fetched_filter.clone(), None, seen),
-        move |_: &LettersPage| {
+        move |_: &LettersAnswer| {
             if is_replaying.try_get_untracked() == Some(true) { Pace::Busy } else { Pace::Calm }
         },
     );
     let paged =
-        Paged::new(live, |page: &LettersPage| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
+        Paged::new(live, |page: &LettersAnswer| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
     let rows = paged.rows();
     let more = paged.next().map(Option::is_some);
     let is_sorted = move || order.get() != LetterOrder::default();
@@ -172,19 +172,19 @@ fn Letters(
     let advice = move || {
         let words = match (is_filtered, state) {
             (true, _) => "Remove a condition above, or clear the filter.",
-            (_, None) => "Its letters were forgotten when their retention ended.",
+            (_, None) => "Its letters were deleted when their retention ended.",
             (_, Some(LetterStateKind::Waiting)) => {
                 "Letters wait here until a replay sends them, or somebody discards them."
             }
             (_, Some(LetterStateKind::InReplay)) => "Letters are here while a replay sends and observes them.",
             (_, Some(LetterStateKind::Quarantined)) => {
-                "A letter comes here when it has returned from as many replays as the policy allows."
+                "Letters come here after returning from as many replays as the policy allows."
             }
             (_, Some(LetterStateKind::Delivered)) => {
-                "A letter comes here once its consumer confirms it, or once its observation window passes without a return."
+                "Letters come here once their consumer confirms them, or once their observation window passes without a return."
             }
             (_, Some(LetterStateKind::Discarded)) => {
-                "Letters that an approver gave up come here. They can be taken back until they are forgotten."
+                "Letters that an approver discarded come here. They can be taken back until they are deleted."
             }
         };
         view! { <p>{words}</p> }.into_any()
@@ -219,7 +219,7 @@ fn Matches(
     current: CurrentGroup,
     state: Option<LetterStateKind>,
     filter: StoredValue<LetterFilter>,
-    paged: Paged<LettersPage, LetterRow>,
+    paged: Paged<LettersAnswer, LetterRow>,
     planning: Planning,
     actions: Actions,
 ) -> impl IntoView {
@@ -242,7 +242,7 @@ fn Matches(
     }
 }
 
-fn letters_in(detail: &GroupDetail, state: Option<LetterStateKind>) -> i64 {
+fn letters_in(detail: &GroupAnswer, state: Option<LetterStateKind>) -> i64 {
     match state {
         Some(kind) => detail.counts.of(kind).letters,
         None => detail.counts.by_state.values().map(|tally| tally.letters).sum(),

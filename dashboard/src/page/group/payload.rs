@@ -17,7 +17,7 @@ use dashboard_model::words;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId};
 use domain::message::{AttributeValue, Content};
-use wire::{LetterDetail, LetterRow, LettersPage};
+use wire::{LetterAnswer, LetterRow, LettersAnswer};
 
 /// Returns the link to a letter of a group.
 pub(super) fn letter_href(group: &GroupId, letter: &LetterId, filter: LetterFilter) -> String {
@@ -50,11 +50,11 @@ fn Picks(
     let (id, fetched_filter) = (current.id(), filter.clone());
     let live = Live::new(
         move |seen| api::letters(id.clone(), None, fetched_filter.clone(), None, seen),
-        |_: &LettersPage| Pace::Calm,
+        |_: &LettersAnswer| Pace::Calm,
     );
     let filter = StoredValue::new(filter);
     let paged =
-        Paged::new(live, |page: &LettersPage| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
+        Paged::new(live, |page: &LettersAnswer| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
     let rows = paged.rows();
     Effect::new(move || rows.with(|rows| suggestions.update(|suggestions| suggestions.add(rows))));
     let in_url = route.map(move |route| route.as_ref().and_then(|route| route.letter.clone()));
@@ -79,7 +79,7 @@ fn Picks(
         <Loaded live what="list" rows=6>
             <Show when=move || chosen.with(Option::is_some)
                 fallback=move || match filter.with_value(LetterFilter::is_none) {
-                    true => view! { <Empty title="No letters stored for this group."><p>"Letters are forgotten some time after they were delivered or discarded."</p></Empty> }.into_any(),
+                    true => view! { <Empty title="No letters stored for this group."><p>"Letters are deleted some time after they were delivered or discarded."</p></Empty> }.into_any(),
                     false => view! { <Empty title="No letters match the filter."><p>"Remove a condition above, or clear the filter."</p></Empty> }.into_any(),
                 }>
                 <div class="payload">
@@ -103,7 +103,7 @@ fn Picks(
 
 #[component]
 fn Letter(id: LetterId) -> impl IntoView {
-    let live = Live::new(move |seen| api::letter(id.clone(), seen), |_: &LetterDetail| Pace::Calm);
+    let live = Live::new(move |seen| api::letter(id.clone(), seen), |_: &LetterAnswer| Pace::Calm);
     view! {
         <Loaded live what="letter" rows=5>
             {part(move || live.get().map(|detail| view! { <LetterText detail /> }.into_any()))}
@@ -112,7 +112,7 @@ fn Letter(id: LetterId) -> impl IntoView {
 }
 
 #[component]
-fn LetterText(detail: LetterDetail) -> impl IntoView {
+fn LetterText(detail: LetterAnswer) -> impl IntoView {
     let warning = detail.row.replayability.reason().map(|reason| {
         let what = words::not_replayable(&detail.row.replayability);
         view! { <p class="notice">{format!("{what}: {reason}")}</p> }.into_any()
@@ -138,7 +138,7 @@ fn LetterText(detail: LetterDetail) -> impl IntoView {
 }
 
 #[component]
-fn LetterFacts(detail: LetterDetail) -> impl IntoView {
+fn LetterFacts(detail: LetterAnswer) -> impl IntoView {
     let row = detail.row;
     let id = row.id.to_string();
     let message = detail.original_message_id.to_string();
@@ -306,7 +306,7 @@ fn bytes_of(bytes: usize) -> String {
 }
 
 #[component]
-fn Failures(detail: LetterDetail) -> impl IntoView {
+fn Failures(detail: LetterAnswer) -> impl IntoView {
     let current = detail.row.group.clone();
     let row = move |death: domain::letter::Death| {
         let replay = death.replay.map(|id| {

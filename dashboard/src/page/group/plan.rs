@@ -20,9 +20,9 @@ use domain::id::{LetterId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::replay::PlanOptions;
 use domain::role::Permission;
-use wire::{ApproveRequest, ErrorCode, GroupDetail, NextStep, PlanRequest, PlanView, ReplayView};
+use wire::{ApproveRequest, ErrorCode, GroupAnswer, NextStep, PlanAnswer, PlanRequest, ReplayAnswer};
 
-fn why_not_plan(detail: &GroupDetail) -> Option<String> {
+fn why_not_plan(detail: &GroupAnswer) -> Option<String> {
     match &detail.row.state {
         GroupState::FixDeclared { .. } => None,
         state if state.replay().is_some() => Some("A replay of this group is in progress.".to_string()),
@@ -30,7 +30,7 @@ fn why_not_plan(detail: &GroupDetail) -> Option<String> {
     }
 }
 
-fn why_not_approve(detail: &GroupDetail, me: Option<&str>) -> Option<String> {
+fn why_not_approve(detail: &GroupAnswer, me: Option<&str>) -> Option<String> {
     let declarer = detail.row.state.fix().map(|fix| fix.declared_by.as_str());
     why_not_plan(detail).or_else(|| blocked(&detail.gate, declarer, me))
 }
@@ -114,7 +114,7 @@ impl Planning {
 
     fn make(self, options: PlanOptions, Choice { letters: named, filter }: Choice) {
         let request = PlanRequest { options: options.clone(), letters: named.clone(), filter };
-        self.command.run(api::plan(self.current.id(), request), move |plan: PlanView| {
+        self.command.run(api::plan(self.current.id(), request), move |plan: PlanAnswer| {
             self.last_options.set_value(options);
             self.last_named.set_value((!named.is_empty()).then(|| (plan.plan.id.clone(), named)));
             self.options_open.try_set(false);
@@ -284,7 +284,7 @@ pub(super) fn ApproveButton(current: CurrentGroup, actions: Actions) -> impl Int
 }
 
 /// Applies an approval to the group until the next fetch.
-fn show_started(detail: &mut GroupDetail, view: ReplayView) {
+fn show_started(detail: &mut GroupAnswer, view: ReplayAnswer) {
     let (id, plan) = (view.replay.id().clone(), &view.replay.plan);
     detail.row.next = NextStep::Replaying { wave: 1, waves: plan.waves.len() as u32 };
     detail.row.state = GroupState::Replaying { replay: id, fix: plan.fix.clone() };

@@ -17,7 +17,7 @@ use dashboard_model::ledger::short;
 use dashboard_model::money::count;
 use domain::group::GroupState;
 use domain::role::Permission;
-use wire::ReplayView;
+use wire::ReplayAnswer;
 
 /// Shows the side for the group's state.
 #[component]
@@ -182,7 +182,7 @@ fn Replaying(current: CurrentGroup, actions: Actions) -> impl IntoView {
 }
 
 #[component]
-fn Under(current: CurrentGroup, actions: Actions, first: ReplayView) -> impl IntoView {
+fn Under(current: CurrentGroup, actions: Actions, first: ReplayAnswer) -> impl IntoView {
     let view = current.part(move |detail| detail.replay.clone().unwrap_or_else(|| first.clone()));
     let controls = Controls::new(
         view.into(),

@@ -8,13 +8,13 @@ use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::timeline;
-use wire::AuditPage;
+use wire::AuditAnswer;
 
 /// Shows the audit log, newest first.
 #[component]
 pub(super) fn TimelineTab(current: CurrentGroup) -> impl IntoView {
     let id = current.id();
-    let live = Live::new(move |seen| api::audit(id.clone(), true, None, seen), |_: &AuditPage| Pace::Calm);
+    let live = Live::new(move |seen| api::audit(id.clone(), true, None, seen), |_: &AuditAnswer| Pace::Calm);
     // Every change of the group is in the audit log, so fetch the log when the group changes.
     let state = current
         .part(|detail| (detail.row.state.clone(), detail.note.clone(), detail.row.next.clone(), detail.plan.is_some()));

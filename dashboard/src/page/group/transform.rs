@@ -14,7 +14,8 @@ use domain::transform::{DryRun, LetterFailure};
 use leptos::task::spawn_local;
 use std::time::Duration;
 use wire::{
-    DryRunRequest, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView, TransformsAnswer,
+    DryRunRequest, PreviewTransformRequest, SaveTransformRequest, TransformPreviewAnswer, TransformView,
+    TransformsAnswer,
 };
 
 /// The pause in typing after which the program is tested.
@@ -27,7 +28,7 @@ pub(super) struct Draft {
     planning: Planning,
     program: RwSignal<String>,
     versions: RwSignal<Option<Vec<TransformView>>>,
-    preview: RwSignal<Option<TransformPreview>>,
+    preview: RwSignal<Option<TransformPreviewAnswer>>,
     /// Whether the preview belongs to an older text.
     stale: RwSignal<bool>,
     /// Counts the texts. A preview of an older text is dropped.

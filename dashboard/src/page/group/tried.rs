@@ -6,13 +6,13 @@ use crate::component::At;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::tried::{Tried, tried};
-use wire::AuditPage;
+use wire::AuditAnswer;
 
 /// Shows earlier fixes with what became of them. Shows nothing without one.
 #[component]
 pub(super) fn TriedFixes(current: CurrentGroup) -> impl IntoView {
     let id = current.id();
-    let live = Live::new(move |seen| api::audit(id.clone(), false, None, seen), |_: &AuditPage| Pace::Slow);
+    let live = Live::new(move |seen| api::audit(id.clone(), false, None, seen), |_: &AuditAnswer| Pace::Slow);
     let fix = current.part(|detail| detail.row.state.fix().cloned());
     let state = current.part(|detail| detail.row.state.clone());
     Effect::new(move |before: Option<()>| {

@@ -38,7 +38,7 @@ pub(super) fn NothingHere(query: Query) -> impl IntoView {
         } else {
             view! {
                 <Empty title="No dead letters.">
-                    <p>"A message that fails appears here by itself, grouped with others of the same cause."</p>
+                    <p>"Failed messages appear here automatically, grouped with others of the same cause."</p>
                     <p>{part(words)}</p>
                 </Empty>
             }
@@ -64,11 +64,11 @@ pub(super) fn NoneMatch(query: Query) -> impl IntoView {
     let advice = move || match (filtered(), current_view()) {
         (true, _) => "Use fewer words, or a field such as queue:orders. The help (?) lists all fields.",
         (false, View::Open) => "All letters are delivered or discarded.",
-        (false, View::Growing) => "No cause adds failures at the moment.",
-        (false, View::FixDeclared) => "A group is here from its fix until its replay starts.",
+        (false, View::Growing) => "No group is gaining failures right now.",
+        (false, View::FixDeclared) => "Groups appear here from their fix until their replay starts.",
         (false, View::ForMe) => "Plans that you may approve appear here. Every page shows their number.",
         (false, View::Replaying) => "No replay is running or paused.",
-        (false, View::Resolved) => "A group is here once its last letter is delivered or discarded.",
+        (false, View::Resolved) => "Groups appear here once their last letter is delivered or discarded.",
     };
     let elsewhere = move || {
         let counts = query.counts().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The editor of the policy's text: errors at their place, what would change, and saving over the version that was read.
+//! The editor of the policy's text: errors at their position, what would change, and saving over the version that was read.
 
 use super::Shown;
 use crate::api::{self, ApiError, PolicyText};
@@ -7,12 +7,12 @@ use crate::component::{Button, Field, Kind, Problem, Toaster, item, list, next_i
 use crate::reactive::prelude::*;
 use crate::session::tab;
 use dashboard_model::money::counted;
-use dashboard_model::policy::{Place, change, place_of, syntax_error};
+use dashboard_model::policy::{TextPosition, change, position_of, syntax_error};
 use domain::role::Permission;
 use leptos::html;
 use leptos::task::spawn_local;
 use std::time::Duration;
-use wire::{ErrorCode, PolicyCheck};
+use wire::{ErrorCode, PolicyCheckAnswer};
 
 /// The pause in typing after which the office checks the text.
 const TYPING_PAUSE: Duration = Duration::from_millis(400);
@@ -26,7 +26,7 @@ pub(super) struct Editing {
     reason: RwSignal<String>,
     /// The version that the text is based on.
     over: RwSignal<u64>,
-    check: RwSignal<Option<Result<PolicyCheck, ApiError>>>,
+    check: RwSignal<Option<Result<PolicyCheckAnswer, ApiError>>>,
     /// Whether the check belongs to an older text.
     stale: RwSignal<bool>,
     /// Counts the texts. A check of an older text is dropped.
@@ -115,13 +115,13 @@ impl Editing {
         set_timeout(check, TYPING_PAUSE);
     }
 
-    /// Returns the errors in the text with their places. An error without a place has none.
-    fn errors(self) -> Vec<(Option<Place>, String)> {
+    /// Returns the errors in the text with their positions. An error without a position has none.
+    fn errors(self) -> Vec<(Option<TextPosition>, String)> {
         self.text.with(|text| match syntax_error(text) {
-            Some(place) => vec![(Some(place.clone()), place.words)],
+            Some(position) => vec![(Some(position.clone()), position.words)],
             None => self.check.with(|check| match check {
                 Some(Ok(check)) => {
-                    check.problems.iter().map(|problem| (place_of(text, problem), problem.clone())).collect()
+                    check.problems.iter().map(|problem| (position_of(text, problem), problem.clone())).collect()
                 }
                 _ => Vec::new(),
             }),
@@ -171,16 +171,16 @@ pub(super) fn Editor(editing: Editing) -> impl IntoView {
     let id = next_id();
     let errors = Memo::new(move |_| editing.errors());
     let is_wrong = move || errors.with(|errors| !errors.is_empty()).then_some("true");
-    let go = move |place: Place| {
+    let go = move |position: TextPosition| {
         if let Some(area) = area.get_untracked() {
             let _ = area.focus();
-            let _ = area.set_selection_range(place.start, place.start);
+            let _ = area.set_selection_range(position.start, position.start);
         }
     };
-    let error = move |(place, words): (Option<Place>, String)| {
-        let link = place.map(|place| {
-            let at = format!("Line {}, column {}", place.line, place.column);
-            view! { <button type="button" class="button button-quiet" on:click=on(move |_| go(place.clone()))>{at}</button> }.into_any()
+    let error = move |(position, words): (Option<TextPosition>, String)| {
+        let link = position.map(|position| {
+            let at = format!("Line {}, column {}", position.line, position.column);
+            view! { <button type="button" class="button button-quiet" on:click=on(move |_| go(position.clone()))>{at}</button> }.into_any()
         });
         view! { <li>{link}<span class="field-error">{words}</span></li> }.into_any()
     };

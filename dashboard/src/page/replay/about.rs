@@ -6,11 +6,11 @@ use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::timeline::for_replay;
-use wire::{AuditPage, ReplayView};
+use wire::{AuditAnswer, ReplayAnswer};
 
 /// Shows the approval and its waivers.
 #[component]
-pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
+pub(super) fn Approved(view: Signal<ReplayAnswer>) -> impl IntoView {
     let approval = view.map(move |view| (view.replay.approval.clone(), view.replay.plan.fix.clone(), view.fix.clone()));
     part(move || {
         let (approval, fix, now) = approval.get();
@@ -53,7 +53,7 @@ pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
 
 /// Shows the plan.
 #[component]
-pub(super) fn Planned(view: Signal<ReplayView>) -> impl IntoView {
+pub(super) fn Planned(view: Signal<ReplayAnswer>) -> impl IntoView {
     // A plan never changes.
     let plan = view.with_untracked(|view| view.replay.plan.clone());
     let duration = plan.duration_estimate();
@@ -69,10 +69,10 @@ pub(super) fn Planned(view: Signal<ReplayView>) -> impl IntoView {
 
 /// Shows the replay's audit log.
 #[component]
-pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
+pub(super) fn Events(view: Signal<ReplayAnswer>) -> impl IntoView {
     let (id, group) = view.with_untracked(|view| (view.replay.id().clone(), view.replay.group().clone()));
     let group = StoredValue::new(group);
-    let live = Live::new(move |seen| api::audit(group.get_value(), false, None, seen), |_: &AuditPage| Pace::Calm);
+    let live = Live::new(move |seen| api::audit(group.get_value(), false, None, seen), |_: &AuditAnswer| Pace::Calm);
     let state = view.map(move |view| view.replay.state.clone());
     Effect::new(move |before: Option<()>| {
         // An effect runs again only for signals that it reads.

@@ -13,7 +13,7 @@ use domain::fix::Fix;
 use domain::id::GroupId;
 use domain::replay::ReplayState;
 use domain::role::Permission;
-use wire::{ErrorCode, GateView, ReasonRequest, ReplayView, ResumeRequest};
+use wire::{ErrorCode, GateView, ReasonRequest, ReplayAnswer, ResumeRequest};
 
 /// The reason of a pause in the audit log. Pausing must be quick, so the page asks for none.
 const PAUSED: &str = "Paused by hand";
@@ -22,13 +22,13 @@ const PAUSED: &str = "Paused by hand";
 #[derive(Clone, Copy)]
 pub(in crate::page) struct Controls {
     /// The replay.
-    pub view: Signal<ReplayView>,
+    pub view: Signal<ReplayAnswer>,
     /// The gate for resuming.
     pub gate: Signal<Option<GateView>>,
     /// The declared fix.
     pub fix: Signal<Option<Fix>>,
     pulse: Pulse,
-    done: Callback<ReplayView>,
+    done: Callback<ReplayAnswer>,
     pausing: Command,
     aborting: Command,
     resuming: Command,
@@ -41,11 +41,11 @@ pub(in crate::page) struct Controls {
 impl Controls {
     /// Creates the controls. `done` receives the replay after each command.
     pub(in crate::page) fn new(
-        view: Signal<ReplayView>,
+        view: Signal<ReplayAnswer>,
         gate: Signal<Option<GateView>>,
         fix: Signal<Option<Fix>>,
         pulse: Pulse,
-        done: Callback<ReplayView>,
+        done: Callback<ReplayAnswer>,
     ) -> Self {
         Self {
             view,
@@ -106,7 +106,7 @@ impl Controls {
             return;
         }
         let id = self.view.with_untracked(|view| view.replay.id().clone());
-        self.pausing.run(api::pause(id, ReasonRequest { reason: PAUSED.to_string() }), move |view: ReplayView| {
+        self.pausing.run(api::pause(id, ReasonRequest { reason: PAUSED.to_string() }), move |view: ReplayAnswer| {
             let in_flight = view.total.in_flight + view.total.sending;
             self.toaster.show(match in_flight {
                 0 => "Paused. No letters in flight.".to_string(),
@@ -199,7 +199,7 @@ fn AbortDialog(controls: Controls) -> impl IntoView {
         let id = controls.view.with_untracked(|view| view.replay.id().clone());
         controls.aborting.run(
             api::abort(id, ReasonRequest { reason: reason.get_untracked() }),
-            move |view: ReplayView| {
+            move |view: ReplayAnswer| {
                 open.try_set(false);
                 controls.toaster.show("Replay aborted. Nothing more is sent.");
                 controls.done.run(view);
@@ -238,7 +238,7 @@ fn Resuming(controls: Controls) -> impl IntoView {
         Signal::derive(move || controls.view.with(|view| controls.fix.with(|fix| resumption(view, fix.as_ref()))));
     let resume = move |request: ResumeRequest| {
         let id = controls.view.with_untracked(|view| view.replay.id().clone());
-        controls.resuming.run(api::resume(id, request), move |view: ReplayView| {
+        controls.resuming.run(api::resume(id, request), move |view: ReplayAnswer| {
             controls.resume_open.try_set(false);
             controls.toaster.show("Replay resumed with a canary.");
             controls.done.run(view);

@@ -13,11 +13,11 @@ use dashboard_model::words;
 use domain::id::GroupId;
 use domain::replay::{Outcome, OutcomeKind};
 use leptos::html;
-use wire::{EntriesPage, EntryRow, ReplayView};
+use wire::{EntriesAnswer, EntryRow, ReplayAnswer};
 
 /// Shows the letters that the URL selects, or nothing.
 #[component]
-pub(super) fn EntriesInUrl(view: Signal<ReplayView>) -> impl IntoView {
+pub(super) fn EntriesInUrl(view: Signal<ReplayAnswer>) -> impl IntoView {
     let nav = nav();
     let selected = Memo::new(move |_| match nav.route() {
         Route::Replay(route) if route.outcome.is_some() || route.wave.is_some() => Some(route),
@@ -35,11 +35,11 @@ fn title(outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
 }
 
 #[component]
-fn Entries(view: Signal<ReplayView>, route: ReplayRoute) -> impl IntoView {
+fn Entries(view: Signal<ReplayAnswer>, route: ReplayRoute) -> impl IntoView {
     let (outcome, wave) = (route.outcome, route.wave);
     let id = StoredValue::new(route.id.clone());
     let live =
-        Live::new(move |seen| api::entries(id.get_value(), outcome, wave, None, seen), |_: &EntriesPage| Pace::Calm);
+        Live::new(move |seen| api::entries(id.get_value(), outcome, wave, None, seen), |_: &EntriesAnswer| Pace::Calm);
     // A new number means a new list.
     let total = view.map(move |view| view.total.clone());
     Effect::new(move |before: Option<()>| {
@@ -49,7 +49,7 @@ fn Entries(view: Signal<ReplayView>, route: ReplayRoute) -> impl IntoView {
             live.refresh();
         }
     });
-    let split = |page: &EntriesPage| (page.entries.clone(), page.next.clone());
+    let split = |page: &EntriesAnswer| (page.entries.clone(), page.next.clone());
     let paged = Paged::new(live, split, |row: &EntryRow| row.entry.letter.to_string());
     let rows = paged.rows();
     let group = view.with_untracked(|view| view.replay.group().clone());

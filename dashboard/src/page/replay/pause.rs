@@ -8,7 +8,7 @@ use dashboard_model::gate::letters;
 use dashboard_model::pause::{Next, next, why};
 use domain::id::Actor;
 use domain::replay::{Backlog, ReplayState};
-use wire::ReplayView;
+use wire::ReplayAnswer;
 
 /// Shows the pause across the replay's page.
 #[component]
@@ -77,7 +77,7 @@ fn NextStep(controls: Controls, on_group: bool) -> impl IntoView {
 
 /// Shows how many letters a finished replay did not deliver. They still wait in their groups.
 #[component]
-pub(super) fn Undelivered(view: Signal<ReplayView>) -> impl IntoView {
+pub(super) fn Undelivered(view: Signal<ReplayAnswer>) -> impl IntoView {
     let undelivered = Memo::new(move |_| {
         view.with(|view| {
             view.replay.is_finished().then_some(view.total.returned + view.total.expired + view.total.skipped)

@@ -9,17 +9,17 @@ use dashboard_model::gate::letters;
 use dashboard_model::money::{amount, count};
 use dashboard_model::pause::{Returns, cause, returns};
 use domain::replay::{Outcome, OutcomeKind, ReturnCause};
-use wire::{EntriesPage, EntryRow, ReplayView};
+use wire::{EntriesAnswer, EntryRow, ReplayAnswer};
 
-type List = Paged<EntriesPage, EntryRow>;
+type List = Paged<EntriesAnswer, EntryRow>;
 
 /// Returns the list of returned letters, which is fetched again when their number changes.
-fn list(view: Signal<ReplayView>) -> (Live<EntriesPage>, List) {
+fn list(view: Signal<ReplayAnswer>) -> (Live<EntriesAnswer>, List) {
     let id = view.with_untracked(|view| view.replay.id().clone());
     let returned = view.map(move |view| view.total.returned);
     let live = Live::new(
         move |seen| api::entries(id.clone(), Some(OutcomeKind::Returned), None, None, seen),
-        |_: &EntriesPage| Pace::Calm,
+        |_: &EntriesAnswer| Pace::Calm,
     );
     Effect::new(move |before: Option<u64>| {
         let now = returned.get();
@@ -28,13 +28,13 @@ fn list(view: Signal<ReplayView>) -> (Live<EntriesPage>, List) {
         }
         now
     });
-    let split = |page: &EntriesPage| (page.entries.clone(), page.next.clone());
+    let split = |page: &EntriesAnswer| (page.entries.clone(), page.next.clone());
     (live, Paged::new(live, split, |row: &EntryRow| row.entry.letter.to_string()))
 }
 
 /// Shows the returned letters in full.
 #[component]
-pub(super) fn ReturnedPart(view: Signal<ReplayView>) -> impl IntoView {
+pub(super) fn ReturnedPart(view: Signal<ReplayAnswer>) -> impl IntoView {
     let any = view.map(move |view| view.total.returned > 0);
     view! {
         <Show when=move || any.get()>
@@ -44,7 +44,7 @@ pub(super) fn ReturnedPart(view: Signal<ReplayView>) -> impl IntoView {
 }
 
 #[component]
-fn Returned(view: Signal<ReplayView>) -> impl IntoView {
+fn Returned(view: Signal<ReplayAnswer>) -> impl IntoView {
     let (live, paged) = list(view);
     let groups = Memo::new(move |_| paged.rows().with(|rows| returns(rows)));
     let id = view.with_untracked(|view| view.replay.id().clone());
@@ -95,13 +95,13 @@ fn card(returns: Returns) -> impl IntoView {
 
 /// Shows the returned letters by cause in short form.
 #[component]
-pub(super) fn Causes(view: Signal<ReplayView>) -> impl IntoView {
+pub(super) fn Causes(view: Signal<ReplayAnswer>) -> impl IntoView {
     let any = view.map(move |view| view.total.returned > 0);
     view! { <Show when=move || any.get()><CauseList view /></Show> }
 }
 
 #[component]
-fn CauseList(view: Signal<ReplayView>) -> impl IntoView {
+fn CauseList(view: Signal<ReplayAnswer>) -> impl IntoView {
     let (_, paged) = list(view);
     let groups = Memo::new(move |_| paged.rows().with(|rows| returns(rows)));
     let more = paged.next();

@@ -193,3 +193,50 @@ async fn without_the_table_a_kill_pays_twice() {
     }
     assert!(doubled, "the kills must reach the moment between a payment and the answer");
 }
+
+/// A table that never answers.
+struct Silent;
+
+#[async_trait]
+impl OnceStore for Silent {
+    async fn lease(&self, _: &Leasing<'_>) -> Result<Lease, StoreError> {
+        pending().await
+    }
+
+    async fn complete(&self, _: &str, _: &str, _: &str, _: Timestamp) -> Result<bool, StoreError> {
+        pending().await
+    }
+
+    async fn release(&self, _: &str, _: &str) -> Result<(), StoreError> {
+        pending().await
+    }
+}
+
+/// Lambda would end it, and hand out the whole batch again.
+#[tokio::test]
+async fn the_function_answers_before_its_deadline_and_gives_back_what_it_could_not_finish() {
+    let world = World::new().await;
+    let now = world.now();
+    let orders = [1, 2].map(|n| generate(&world.main, 1, n, Mix::Only(Kind::Good), now()));
+    world.queue.send_batch(&world.main, &orders).await.unwrap();
+    let received = world.queue.receive(&world.main, 10, Span::ZERO, None).await.unwrap();
+    let record = |received: &Received, receive_count: u32| {
+        serde_json::json!({
+            "messageId": received.message_id, "receiptHandle": received.receipt_handle, "body": received.content.body,
+            "attributes": { "ApproximateReceiveCount": receive_count.to_string() }, "eventSourceARN": world.main,
+        })
+    };
+    // The queue's redrive policy allows two receives.
+    let event = serde_json::json!({ "Records": [record(&received[0], 1), record(&received[1], 2)] });
+    let config =
+        ConsumerConfig { now: now.clone(), ..ConsumerConfig::new(world.main.clone(), SERVICE, || "v1".into()) };
+    let function = consumer(config, Version::V1, world.queue.clone(), Arc::new(Silent));
+    // A second is left: half of it is kept for the answer, and a payment may take three.
+    let ends_at = now().plus(Span::from_secs(1));
+    let answer = soon(answer(function, serde_json::from_value(event).unwrap(), ends_at)).await.unwrap();
+    let failed: Vec<&str> = answer.failures.iter().map(|failure| failure.message_id.as_str()).collect();
+    assert_eq!(failed, [received[0].message_id.as_str()]);
+    let (stamp, _) = world.readings().await.remove(0);
+    assert_eq!(stamp.original_message_id.as_ref(), Some(&received[1].message_id));
+    assert_eq!(stamp.error_type.as_deref(), Some("consumer::NoTimeLeft"));
+}

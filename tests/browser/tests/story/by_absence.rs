@@ -11,7 +11,7 @@ mod rule_an_empty_page_says_what_comes_here {
     async fn example_lists_without_a_row() {
         let fixture = Fixture::open().await;
         let anna = fixture.enters(Role::Approver, "anna").await;
-        anna.sees("A message that fails appears here by itself").await;
+        anna.sees("Failed messages appear here automatically").await;
         anna.clicks("link", "Replays").await;
         anna.sees("No replays yet.").await;
         anna.shows("replays-empty").await;
@@ -29,7 +29,7 @@ mod rule_an_empty_page_says_what_comes_here {
         anna.clicks("link", BUG).await;
         anna.clicks("link", "Letters 3").await;
         anna.clicks("link", "Quarantined 0").await;
-        anna.sees("A letter comes here when it has returned").await;
+        anna.sees("Letters come here after returning").await;
         assert!(!anna.has("button", "Release from quarantine…").await, "there is nothing to release");
         anna.leaves(&[]).await;
     }
@@ -50,7 +50,7 @@ mod rule_an_error_says_what_to_do {
         ] {
             otto.open(&format!("{}{path}", fixture.demo.url)).await;
             otto.sees(words).await;
-            otto.sees("The link may be cut short").await;
+            otto.sees("The link may be incomplete").await;
             otto.find("link", way).await;
         }
         otto.shows("page-missing").await;

@@ -1,6 +1,7 @@
 //! The content of messages, and the attributes of queues.
 
 use super::*;
+use domain::limits::MESSAGE_BYTES_MAX;
 use domain::message::{Attribute, AttributeValue};
 use queue::{QueueAttributes, Redrive};
 
@@ -103,12 +104,14 @@ pub async fn missing_queue_is_missing_for_every_call(world: &dyn QueueWorld) {
 pub async fn attributes_tell_what_was_set(world: &dyn QueueWorld) {
     for kind in KINDS {
         let dlq = world.make(kind, QueueSettings { retention: Span::from_days(14), ..QueueSettings::default() }).await;
-        let settings = QueueSettings { retention: Span::from_days(1), ..hidden_s(45) }.dead_letters_to(&dlq, 4);
+        let settings = QueueSettings { retention: Span::from_days(1), message_bytes_max: 2048, ..hidden_s(45) }
+            .dead_letters_to(&dlq, 4);
         let queue = world.make(kind, settings).await;
         let expected = QueueAttributes {
             fifo: kind == Kind::Fifo,
             visibility_timeout: Span::from_secs(45),
             retention: Span::from_days(1),
+            message_bytes_max: 2048,
             redrive: Some(Redrive { dlq: dlq.clone(), receives_max: 4 }),
             visible_count: 0,
             in_flight_count: 0,
@@ -116,7 +119,8 @@ pub async fn attributes_tell_what_was_set(world: &dyn QueueWorld) {
         };
         assert_eq!(world.port().attributes(&queue).await.expect("it exists"), expected);
         let of_dlq = world.port().attributes(&dlq).await.expect("it exists");
-        assert_eq!((of_dlq.retention, of_dlq.redrive), (Span::from_days(14), None));
+        let calls = (of_dlq.retention, of_dlq.message_bytes_max, of_dlq.redrive);
+        assert_eq!(calls, (Span::from_days(14), MESSAGE_BYTES_MAX, None));
     }
 }
 

@@ -206,14 +206,14 @@ pub async fn variant_keeps_its_skeleton_and_its_members(store: &dyn Store) {
     let after = Variant { merge, ..variant.moved(variant.state.clone()) };
     commit(store, vec![Write::Variant { variant: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
     assert_eq!(store.group(&ids[0]).await.unwrap(), Some(after.clone()));
-    assert_eq!(facts(store, &ids[0]).await.group, after);
+    assert_eq!(facts(store, &ids[0]).await.variant, after);
 }
 
 pub async fn group_without_letters_has_empty_facts(store: &dyn Store) {
     let variant = group(&group_id("empty"));
     commit(store, vec![samples::open(&variant)]).await;
     let empty = GroupFacts {
-        group: variant.clone(),
+        variant: variant.clone(),
         counts: GroupCounts::default(),
         oldest_sent_at: None,
         loss_at: None,
@@ -244,7 +244,7 @@ pub async fn groups_do_not_mix(store: &dyn Store) {
     let listed = all(async |after| store.groups(i64::MIN, after.as_ref(), 3).await).await;
     assert_eq!(listed.len(), 4);
     for from_list in listed {
-        let id = &from_list.group.id;
+        let id = &from_list.variant.id;
         let letters = &expected[id];
         assert_eq!(from_list.counts.open().letters, letters.len() as i64);
         assert_eq!(from_list.oldest_sent_at, letters.iter().map(|letter| letter.sent_at).min());

@@ -52,7 +52,7 @@ pub async fn pages_of_groups_are_complete(store: &dyn Store) {
     }
     let list = async |limit| -> Vec<GroupId> {
         let facts = all(async |after| store.groups(0, after.as_ref(), limit).await).await;
-        facts.into_iter().map(|facts| facts.group.id).collect()
+        facts.into_iter().map(|facts| facts.variant.id).collect()
     };
     let (by_four, by_hundred) = (list(4).await, list(100).await);
     assert_eq!(by_four, by_hundred, "the order is stable");

@@ -3,6 +3,7 @@
 
 use super::world::{World, content, soon, stamp};
 use async_trait::async_trait;
+use consumer::once::Lease;
 use consumer::sqlite::{create_table, insert_once};
 use consumer::{Classify, Failure, Handler, here};
 use domain::id::{MessageId, QueueArn};
@@ -111,7 +112,7 @@ impl Handler for Paying {
         let mut database = self.database.lock().await;
         let transaction = database.transaction().transient(here!())?;
         let (now, expires_at) = (Timestamp::from_ms(0), Timestamp::from_ms(i64::MAX));
-        if !self.once || insert_once(&transaction, order, now, expires_at).transient(here!())? {
+        if !self.once || insert_once(&transaction, order, now, expires_at).transient(here!())? == Lease::Granted {
             transaction.execute("INSERT INTO payment VALUES (?1)", [order]).transient(here!())?;
             transaction.commit().transient(here!())?;
         }

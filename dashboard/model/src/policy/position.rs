@@ -1,19 +1,19 @@
 //! Where an error is in the policy's text.
 
-/// A place in a text; lines and columns count from 1.
+/// A position in a text; lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     /// The line.
     pub line: usize,
     /// The column, characters.
     pub column: usize,
-    /// The start of the place, UTF-16 units from the start of the text, as a browser's selection counts.
+    /// The start of the position, UTF-16 units from the start of the text, as a browser's selection counts.
     pub start: u32,
     /// The error in words.
     pub words: String,
 }
 
-impl Place {
+impl TextPosition {
     fn new(text: &str, at: usize, words: String) -> Self {
         let before = text.get(..at).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -24,18 +24,18 @@ impl Place {
 }
 
 /// Returns the first syntax error of a JSON text, or `None` if it is JSON.
-pub fn syntax_error(text: &str) -> Option<Place> {
+pub fn syntax_error(text: &str) -> Option<TextPosition> {
     let mut scan = Scan { text, at: 0 };
     let end = scan.value(0).and_then(|()| {
         scan.blanks();
         if scan.at < text.len() { Err("Nothing may follow the policy's last bracket.") } else { Ok(()) }
     });
-    end.err().map(|words| Place::new(text, scan.at, words.to_string()))
+    end.err().map(|words| TextPosition::new(text, scan.at, words.to_string()))
 }
 
-/// Returns the place of the setting that an error names in backticks: `` unknown field `x` ``. `None` if the text has no
+/// Returns the position of the setting that an error names in backticks: `` unknown field `x` ``. `None` if the text has no
 /// such setting.
-pub fn place_of(text: &str, problem: &str) -> Option<Place> {
+pub fn position_of(text: &str, problem: &str) -> Option<TextPosition> {
     let mut quoted = problem.split('`').skip(1).step_by(2);
     let found = quoted.find_map(|name| {
         let last = name.rsplit('.').next()?;
@@ -43,7 +43,7 @@ pub fn place_of(text: &str, problem: &str) -> Option<Place> {
         Some((at, last))
     });
     let (at, _) = found?;
-    Some(Place::new(text, at, problem.to_string()))
+    Some(TextPosition::new(text, at, problem.to_string()))
 }
 
 /// Arrays and objects in each other, before a text is refused: no policy has more.
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_syntax_error_has_its_place() {
+    fn a_syntax_error_has_its_position() {
         // (text, line, column, words)
         for (text, line, column, words) in [
             ("{\n  \"gate\": {\n    \"quiet_ms\": 1\n    \"four_eyes\": true\n  }\n}", 4, 5, "Expected a comma or }."),
@@ -168,8 +168,8 @@ mod tests {
             ("{} {}", 1, 4, "Nothing may follow the policy's last bracket."),
             ("", 1, 1, "A closing bracket is missing."),
         ] {
-            let place = syntax_error(text).unwrap_or_else(|| panic!("{text} is refused"));
-            assert_eq!((place.line, place.column, place.words.as_str()), (line, column, words), "{text}");
+            let position = syntax_error(text).unwrap_or_else(|| panic!("{text} is refused"));
+            assert_eq!((position.line, position.column, position.words.as_str()), (line, column, words), "{text}");
         }
         assert_eq!(syntax_error(&"[".repeat(10_000)).unwrap().words, "Brackets are nested too deeply.");
     }
@@ -185,13 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_office_has_the_place_of_its_setting() {
+    fn an_error_of_the_office_has_the_position_of_its_setting() {
         let text = "{\n  \"gate\": {\n    \"quiet\": 1\n  }\n}";
         let problem = "The policy is not valid: unknown field `quiet`, expected one of `quiet_ms`, `four_eyes`.";
-        let place = place_of(text, problem).unwrap();
-        assert_eq!((place.line, place.column, place.start), (3, 5, 18));
-        assert_eq!(place_of(text, "`replay.pace_per_s` must be at most 10000"), None);
-        assert_eq!(place_of(text, "`gate.quiet` is wrong").map(|place| place.line), Some(3));
-        assert_eq!(place_of(text, "no name at all"), None);
+        let position = position_of(text, problem).unwrap();
+        assert_eq!((position.line, position.column, position.start), (3, 5, 18));
+        assert_eq!(position_of(text, "`replay.pace_per_s` must be at most 10000"), None);
+        assert_eq!(position_of(text, "`gate.quiet` is wrong").map(|position| position.line), Some(3));
+        assert_eq!(position_of(text, "no name at all"), None);
     }
 }
