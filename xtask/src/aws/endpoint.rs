@@ -129,17 +129,23 @@ fn start(paths: &Paths, folder: &Path, programs: &Path, port: u16) -> Outcome<()
     ministack.env("GATEWAY_PORT", port.to_string()).env("BIND_HOST", "127.0.0.1");
     // What tells our own process from everybody else's.
     ministack.env(DATA, data(folder)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    let child = ministack.spawn().map_err(|cause| Failure::new(format!("MiniStack did not start: {cause}.")))?;
+    let mut child = ministack.spawn().map_err(|cause| Failure::new(format!("MiniStack did not start: {cause}.")))?;
     let said = format!("{} {port}", child.id());
     at("write", &pid_file(folder), fs::write(pid_file(folder), said))?;
-    // Waits until it answers or ends.
-    wait(|| answers(port) || !is_our_process(child.id(), folder));
-    if !answers(port) {
-        let log = fs::read_to_string(log_file(folder)).unwrap_or_default();
-        stop(folder)?;
-        return Err(Failure::new("MiniStack does not answer.").log(log));
-    }
-    Ok(())
+    // Its environment is no sign yet: for a moment after the start it reads as empty.
+    let mut ended = None;
+    wait(|| {
+        ended = child.try_wait().ok().flatten();
+        ended.is_some() || answers(port)
+    });
+    let what = match ended {
+        Some(status) => format!("MiniStack ended before it answered on port {port} ({status})."),
+        None if answers(port) => return Ok(()),
+        None => format!("MiniStack does not answer on port {port} within {} s.", START_MAX.as_secs()),
+    };
+    let log = fs::read_to_string(log_file(folder)).unwrap_or_default();
+    stop(folder)?;
+    Err(Failure::new(what).log(log))
 }
 
 /// Whether a condition came true in time.
@@ -218,9 +224,11 @@ mod tests {
 
     /// Stands in for a MiniStack of a folder: it waits for its input to end.
     fn stand_in(of: &Path) -> std::process::Child {
-        let mut wait = Command::new("cat");
-        wait.env(DATA, data(of)).stdin(Stdio::piped()).stdout(Stdio::null());
-        wait.spawn().expect("a process")
+        let mut cat = Command::new("cat");
+        cat.env(DATA, data(of)).stdin(Stdio::piped()).stdout(Stdio::null());
+        let child = cat.spawn().expect("a process");
+        assert!(super::wait(|| is_our_process(child.id(), of)), "the kernel shows its environment");
+        child
     }
 
     #[test]
