@@ -205,6 +205,10 @@ impl State {
                     object => object.to_string(),
                 };
                 let line = head(line.trim_end(), LINE_BYTES_MAX);
+                // A blank line is not the function's last word.
+                if line.is_empty() {
+                    return;
+                }
                 if self.lines.len() == LINES_MAX {
                     self.lines.pop_front();
                 }
@@ -283,7 +287,7 @@ mod tests {
     fn lines_belong_to_the_invocation_that_was_announced_before() {
         let logs = logs(&[
             r#"[{"type":"function","record":"cold\n"},{"type":"function","record":"early r-2\n"},{"type":"platform.start","record":{"requestId":"r-1"}},
-                {"type":"function","record":"one\n"}]"#,
+                {"type":"function","record":"one\n"},{"type":"function","record":" \n"}]"#,
             r#"[{"type":"extension","record":"not ours"},{"type":"platform.start","record":{"requestId":"r-2"}},
                 {"type":"function","record":{"level":"ERROR","requestId":"r-1"}},{"type":"function","record":"two"}]"#,
         ]);

@@ -188,12 +188,20 @@ impl Sandbox {
         let (service, said) = (Arc::clone(&self.service), Arc::clone(&self.said));
         tokio::spawn(async move {
             let mut buffer = vec![0; 64 * 1024];
+            // Lambda delivers whole lines, however the function writes them.
+            let mut begun = String::new();
             while let Ok(read @ 1..) = output.read(&mut buffer).await {
                 let text = String::from_utf8_lossy(&buffer[..read]).into_owned();
                 said.lock().expect("no test panics with it").push_str(&text);
-                if is_function {
-                    service.deliver("function", json!(text)).await;
+                begun.push_str(&text);
+                let whole = begun.rfind('\n').map_or(0, |end| end + 1);
+                if is_function && whole > 0 {
+                    service.deliver("function", json!(begun[..whole])).await;
                 }
+                begun.drain(..whole);
+            }
+            if is_function && !begun.is_empty() {
+                service.deliver("function", json!(begun)).await;
             }
         })
     }

@@ -44,6 +44,8 @@ pub struct Environment {
     /// Whether the runtime waits for an invocation.
     pub is_ready: bool,
     pub is_registered: bool,
+    /// Whether the extension has asked for an event: its start is over.
+    pub is_following: bool,
     pub shutdown: Option<&'static str>,
     pub refuses_telemetry: bool,
     pub telemetry: Option<String>,
@@ -119,6 +121,10 @@ async fn next(State(service): State<Arc<Service>>) -> impl IntoResponse {
     service.change(|environment| environment.is_ready = true);
     let invocation = service
         .until(|environment| {
+            // Lambda invokes a function when its extensions have started, too.
+            if environment.is_registered && !environment.is_following {
+                return None;
+            }
             let queued = environment.queued.take()?;
             environment.running = Some(queued.clone());
             environment.is_ready = false;
@@ -172,7 +178,11 @@ async fn register(State(service): State<Arc<Service>>) -> impl IntoResponse {
 }
 
 async fn event(State(service): State<Arc<Service>>) -> (StatusCode, String) {
-    if let Some((status, body)) = service.change(|environment| environment.faults.pop()) {
+    let fault = service.change(|environment| {
+        environment.is_following = true;
+        environment.faults.pop()
+    });
+    if let Some((status, body)) = fault {
         return (status, body.to_owned());
     }
     let reason = service.until(|environment| environment.shutdown).await;
