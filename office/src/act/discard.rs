@@ -126,11 +126,11 @@ pub async fn undo_discard(
         done: Tally::default(),
     };
     if request.letters.is_empty() {
-        let stops = facts.variant.discarding.as_ref();
-        if stops.is_some_and(|task| task.progress().undo) {
+        let discarding = facts.variant.discarding.as_ref();
+        if discarding.is_some_and(|task| task.progress().undo) {
             return Err(OfficeError::NotNow("letters are already being taken back; wait until that ends".into()));
         }
-        if facts.counts.tally(LetterStateKind::Discarded).letters == 0 && stops.is_none() {
+        if facts.counts.tally(LetterStateKind::Discarded).letters == 0 && discarding.is_none() {
             return Err(OfficeError::NotNow("no letter of this group is discarded".into()));
         }
         let reason = Some(reason.clone());
