@@ -64,8 +64,8 @@ impl Attempt {
     }
 }
 
-/// Whether a message fails whoever takes it: at least three failures of unknown class on at least three different
-/// instances. A known class keeps its class: an outage meets every instance, too.
+/// Whether a message fails on every instance: at least three failures of unknown class on at least three different
+/// instances. Failures of a known class do not count: an outage meets every instance, too.
 ///
 /// ```
 /// use consumer::attempts::{Attempt, is_poison};

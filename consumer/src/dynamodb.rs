@@ -53,7 +53,7 @@ impl DynamoStore {
     ///
     /// ```no_run
     /// # use consumer::dynamodb::DynamoStore;
-    /// # fn of(client: aws_sdk_dynamodb::Client) -> DynamoStore {
+    /// # fn example(client: aws_sdk_dynamodb::Client) -> DynamoStore {
     /// DynamoStore::new(client, "orders-once")
     /// # }
     /// ```
@@ -65,7 +65,7 @@ impl DynamoStore {
     ///
     /// ```no_run
     /// # use consumer::dynamodb::DynamoStore;
-    /// # fn of(config: aws_sdk_dynamodb::Config) -> DynamoStore {
+    /// # fn example(config: aws_sdk_dynamodb::Config) -> DynamoStore {
     /// DynamoStore::with_config(config, "orders-once")
     /// # }
     /// ```
@@ -84,7 +84,7 @@ impl DynamoStore {
     /// template of its stack; `infra/queues.yaml` has one.
     ///
     /// ```no_run
-    /// # async fn of(store: consumer::dynamodb::DynamoStore) -> Result<(), consumer::once::StoreError> {
+    /// # async fn example(store: consumer::dynamodb::DynamoStore) -> Result<(), consumer::once::StoreError> {
     /// store.create_table().await?;
     /// # Ok(()) }
     /// ```

@@ -88,7 +88,7 @@ mod tests {
     struct Line(Noting, String);
 
     impl Line {
-        fn of(noting: &Noting, key: &Key) -> Arc<Self> {
+        fn for_key(noting: &Noting, key: &Key) -> Arc<Self> {
             let labels = key.labels().map(|label| format!("{}={}", label.key(), label.value()));
             Arc::new(Self(noting.clone(), format!("{} {}", key.name(), labels.collect::<Vec<_>>().join(" "))))
         }
@@ -128,11 +128,11 @@ mod tests {
         fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
 
         fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
-            Counter::from_arc(Line::of(self, key))
+            Counter::from_arc(Line::for_key(self, key))
         }
 
         fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
-            Gauge::from_arc(Line::of(self, key))
+            Gauge::from_arc(Line::for_key(self, key))
         }
 
         fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {

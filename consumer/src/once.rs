@@ -211,7 +211,7 @@ impl Once {
     /// ```
     /// # use consumer::once::{Once, OnceStore};
     /// # use consumer::Span;
-    /// # fn of(store: std::sync::Arc<dyn OnceStore>) {
+    /// # fn example(store: std::sync::Arc<dyn OnceStore>) {
     /// let once = Once::new(store, Span::from_secs(30));
     /// # let _ = once; }
     /// ```
@@ -224,7 +224,7 @@ impl Once {
     /// ```
     /// # use consumer::once::{Once, OnceStore};
     /// # use consumer::{Span, Timestamp};
-    /// # fn of(store: std::sync::Arc<dyn OnceStore>) {
+    /// # fn example(store: std::sync::Arc<dyn OnceStore>) {
     /// let once = Once::new(store, Span::from_secs(30)).with_clock(|| Timestamp::from_ms(7));
     /// # let _ = once; }
     /// ```

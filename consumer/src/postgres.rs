@@ -56,7 +56,7 @@ const EXPIRED_MAX: i64 = 10;
 /// A deployed database may get them by a migration instead; [`schema`] returns the statements.
 ///
 /// ```no_run
-/// # async fn of(client: tokio_postgres::Client) -> Result<(), tokio_postgres::Error> {
+/// # async fn example(client: tokio_postgres::Client) -> Result<(), tokio_postgres::Error> {
 /// consumer::postgres::create_tables(&client).await
 /// # }
 /// ```
@@ -121,7 +121,7 @@ pub async fn insert_once(
 ///
 /// ```no_run
 /// # use consumer::Timestamp;
-/// # async fn of(client: tokio_postgres::Client, now: Timestamp) -> Result<(), tokio_postgres::Error> {
+/// # async fn example(client: tokio_postgres::Client, now: Timestamp) -> Result<(), tokio_postgres::Error> {
 /// while consumer::postgres::forget_expired(&client, now, 1_000).await? == 1_000 {}
 /// # Ok(()) }
 /// ```

@@ -34,7 +34,7 @@ pub fn App() -> impl IntoView {
     bind_keys(prefs, nav, help);
     let page = Memo::new(move |_| nav.route().page());
     let inside = Memo::new(move |_| matches!(tab.state(), SignedIn::As(_)));
-    let in_part = Memo::new(move |_| Part::of(&page.get(), inside.get()));
+    let in_part = Memo::new(move |_| Part::for_page(&page.get(), inside.get()));
     let is_shown = Memo::new(move |_| {
         in_part.get().is_none_or(|part| !matches!(parts.state(part).get(), Load::Absent | Load::Loading))
     });

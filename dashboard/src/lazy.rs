@@ -28,7 +28,7 @@ pub enum Part {
 
 impl Part {
     /// Returns the part that a page is in, or `None` if it is in the first one.
-    pub fn of(page: &PageKey, is_signed_in: bool) -> Option<Self> {
+    pub fn for_page(page: &PageKey, is_signed_in: bool) -> Option<Self> {
         match (page, is_signed_in) {
             (PageKey::SignIn, _) | (_, false) => Some(Self::SignIn),
             (PageKey::Group(_) | PageKey::Replays | PageKey::Replay(_), _) => Some(Self::Work),

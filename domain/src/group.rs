@@ -312,7 +312,7 @@ pub struct GroupCounts {
 
 impl GroupCounts {
     /// Returns the tally of one state.
-    pub fn of(&self, kind: LetterStateKind) -> Tally {
+    pub fn tally(&self, kind: LetterStateKind) -> Tally {
         self.by_state.get(&kind).cloned().unwrap_or_default()
     }
 

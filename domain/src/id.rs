@@ -44,7 +44,7 @@ macro_rules! text_id {
 
 text_id!(
     /// A letter: the first 128 bits of SHA-256 over main queue and original message id, in hex. See
-    /// [`LetterId::of_dead`] for the exception.
+    /// [`LetterId::from_dead_message`] for the exception.
     LetterId
 );
 text_id!(
@@ -110,20 +110,20 @@ impl QueueArn {
 
 impl LetterId {
     /// Returns the letter's id for a message of this main queue.
-    pub fn of(main_queue: &QueueArn, original: &MessageId) -> Self {
+    pub fn from_message(main_queue: &QueueArn, original: &MessageId) -> Self {
         Self(hash_hex(&["letter", main_queue.as_str(), original.as_str()]))
     }
 
     /// Returns the id of a letter whose claimed identity belongs to another letter. It depends on the id that SQS gave
     /// the message in its dead-letter queue, so that no claim can lead to it.
-    pub fn of_dead(dlq: &QueueArn, message: &MessageId) -> Self {
+    pub fn from_dead_message(dlq: &QueueArn, message: &MessageId) -> Self {
         Self(hash_hex(&["dead letter", dlq.as_str(), message.as_str()]))
     }
 }
 
 impl DeathId {
     /// Returns the death's id for this dead message.
-    pub fn of(main_queue: &QueueArn, message: &MessageId) -> Self {
+    pub fn from_message(main_queue: &QueueArn, message: &MessageId) -> Self {
         Self(hash_hex(&["death", main_queue.as_str(), message.as_str()]))
     }
 }

@@ -228,7 +228,7 @@ impl Letter {
         let enqueued_at = message.system.sent_at.unwrap_or(sent_at);
         let retained_until = retention.map(|retention| retained_until(enqueued_at, retention));
         Self {
-            id: LetterId::of(identity_queue, &reading.original_message_id),
+            id: LetterId::from_message(identity_queue, &reading.original_message_id),
             version: 1,
             group: reading.group,
             main_queue: reading.main_queue.clone(),
@@ -268,13 +268,13 @@ impl Letter {
         if let Some(id) = self.dead_message_id.take() {
             self.original_message_id = id;
         }
-        self.id = LetterId::of_dead(&self.dlq, &self.original_message_id);
+        self.id = LetterId::from_dead_message(&self.dlq, &self.original_message_id);
         self
     }
 
     /// Whether it has the id that no claim can lead to; see [`Letter::under_its_own_id`].
     pub fn is_under_its_own_id(&self) -> bool {
-        self.id == LetterId::of_dead(&self.dlq, &self.original_message_id)
+        self.id == LetterId::from_dead_message(&self.dlq, &self.original_message_id)
     }
 
     /// Returns the letter after it died again, when a replayed message returned. Content, impact, send time and loss
@@ -295,7 +295,7 @@ impl Letter {
 
     /// Returns the id of a death of this letter, from the message's id on the main queue.
     pub fn death_id(&self, message: &MessageId) -> DeathId {
-        DeathId::of(self.main_queue.as_ref().unwrap_or(&self.dlq), message)
+        DeathId::from_message(self.main_queue.as_ref().unwrap_or(&self.dlq), message)
     }
 
     /// Returns the record of its latest death. A letter with only one death needs no record: the letter itself

@@ -38,9 +38,9 @@ pub struct Notified {
 /// What alerts have announced about new letters of a critical group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriticalNotice {
-    /// The letters that had died then, returned ones included.
+    /// The deaths of the group's letters at that time, returned letters included.
     pub deaths: u64,
-    /// When.
+    /// When it was announced.
     pub at: Timestamp,
     /// How often new letters were announced since the group had no open letter. Each time doubles the wait for the next.
     pub times: u32,

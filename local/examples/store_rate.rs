@@ -154,7 +154,7 @@ fn letter(n: u64) -> Letter {
     let queue = QueueArn::from("arn:aws:sqs:eu-west-1:111122223333:orders");
     let sent_at = Timestamp::from_ms(START_MS + n as i64 * 7);
     Letter {
-        id: LetterId::of(&queue, &message(n)),
+        id: LetterId::from_message(&queue, &message(n)),
         version: 1,
         group: GroupId::new(hash_hex(&["group", &(n / BATCH % GROUPS).to_string()])),
         main_queue: Some(queue.clone()),

@@ -308,7 +308,7 @@ mod tests {
     fn every_currency_of_the_demo_has_a_rate() {
         let rates = rates().unwrap();
         for code in ["EUR", "USD", "GBP", "CHF"] {
-            assert!(rates.of(domain::money::Currency::parse(code).unwrap()).is_some(), "{code}");
+            assert!(rates.rate_for(domain::money::Currency::parse(code).unwrap()).is_some(), "{code}");
         }
     }
 }

@@ -65,7 +65,7 @@ pub enum EvacuateError {
 #[async_trait]
 pub trait Takers: Sync {
     /// Returns the names of the functions that receive from this queue now, or why they are not known.
-    async fn of(&self, dlq: &QueueArn) -> Result<Vec<String>, String>;
+    async fn receiving_from(&self, dlq: &QueueArn) -> Result<Vec<String>, String>;
 }
 
 /// What an evacuation did.
@@ -221,7 +221,7 @@ impl Run<'_> {
         if self.checked.contains(dlq) {
             return Ok(());
         }
-        let takers = self.takers.of(dlq).await;
+        let takers = self.takers.receiving_from(dlq).await;
         let takers = takers.map_err(|why| EvacuateError::NotKnown { queue: dlq.clone(), why })?;
         if !takers.is_empty() {
             return Err(EvacuateError::Taken { queue: dlq.clone(), takers: takers.join(", ") });
@@ -288,7 +288,7 @@ pub struct Mappings<'a>(pub &'a lambda::connect::SdkConfig);
 #[cfg(feature = "aws")]
 #[async_trait]
 impl Takers for Mappings<'_> {
-    async fn of(&self, dlq: &QueueArn) -> Result<Vec<String>, String> {
+    async fn receiving_from(&self, dlq: &QueueArn) -> Result<Vec<String>, String> {
         match crate::doctor::consumers(self.0, dlq).await {
             domain::doctor::Fact::Known(found) => {
                 Ok(found.into_iter().filter(|consumer| consumer.enabled).map(|consumer| consumer.service).collect())

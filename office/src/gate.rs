@@ -77,8 +77,8 @@ impl LettersToSend {
 
     /// Returns the waiting letters of a group that a plan could take, as far as that is known without a plan.
     async fn waiting(office: &Office, facts: &GroupFacts) -> Result<Self, OfficeError> {
-        let mut letters = facts.counts.of(LetterStateKind::Waiting);
-        let mut left_out: Vec<String> = match facts.counts.of(LetterStateKind::Quarantined).letters {
+        let mut letters = facts.counts.tally(LetterStateKind::Waiting);
+        let mut left_out: Vec<String> = match facts.counts.tally(LetterStateKind::Quarantined).letters {
             0 => Vec::new(),
             n => vec![format!("{n} {IN_QUARANTINE}")],
         };

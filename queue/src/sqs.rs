@@ -52,7 +52,7 @@ impl SqsQueue {
     ///
     /// ```no_run
     /// # use queue::sqs::SqsQueue;
-    /// # fn of(client: aws_sdk_sqs::Client) -> SqsQueue {
+    /// # fn example(client: aws_sdk_sqs::Client) -> SqsQueue {
     /// SqsQueue::new(client)
     /// # }
     /// ```
@@ -64,7 +64,7 @@ impl SqsQueue {
     ///
     /// ```no_run
     /// # use queue::sqs::SqsQueue;
-    /// # fn of(config: aws_sdk_sqs::Config) -> SqsQueue {
+    /// # fn example(config: aws_sdk_sqs::Config) -> SqsQueue {
     /// SqsQueue::with_config(config)
     /// # }
     /// ```

@@ -49,7 +49,7 @@ impl Cost {
     }
 
     /// Returns the cost of a thousand letters, as a row, if this is that of so many.
-    pub fn of(self, letters: u64) -> Row {
+    pub fn row_for(self, letters: u64) -> Row {
         Row { cost: self, letters }
     }
 }

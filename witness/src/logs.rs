@@ -114,12 +114,12 @@ impl Logs {
 
     /// Returns the lines of an invocation, oldest first. What the function logged while it started is not about any
     /// invocation.
-    pub fn of(&self, request_id: &str) -> Vec<String> {
+    pub fn lines_of(&self, request_id: &str) -> Vec<String> {
         self.state().lines.iter().filter(|line| line.is_of(request_id)).map(|line| line.text.clone()).collect()
     }
 
     /// Returns the lines that the function logged before its first invocation was announced, oldest first.
-    pub fn of_start(&self) -> Vec<String> {
+    pub fn lines_of_start(&self) -> Vec<String> {
         self.state().lines.iter().filter(|line| line.of == Owner::Start).map(|line| line.text.clone()).collect()
     }
 
@@ -153,7 +153,7 @@ impl Logs {
     /// Waits until a line from before the first invocation reports an error, or for `limit`.
     pub async fn wait_for_error_of_start(&self, limit: Duration) {
         let is_error = |line: &String| matches!(Said::on(line), Said::Error(_));
-        self.wait(limit, |logs| logs.of_start().iter().any(is_error)).await;
+        self.wait(limit, |logs| logs.lines_of_start().iter().any(is_error)).await;
     }
 
     /// Waits until Lambda has said how an invocation ended, or for `limit`.
@@ -291,9 +291,9 @@ mod tests {
             r#"[{"type":"extension","record":"not ours"},{"type":"platform.start","record":{"requestId":"r-2"}},
                 {"type":"function","record":{"level":"ERROR","requestId":"r-1"}},{"type":"function","record":"two"}]"#,
         ]);
-        assert_eq!(logs.of_start(), ["cold", "early r-2"]);
-        assert_eq!(logs.of("r-1"), ["one", r#"{"level":"ERROR","requestId":"r-1"}"#]);
-        assert_eq!(logs.of("r-2"), ["early r-2", "two"]);
+        assert_eq!(logs.lines_of_start(), ["cold", "early r-2"]);
+        assert_eq!(logs.lines_of("r-1"), ["one", r#"{"level":"ERROR","requestId":"r-1"}"#]);
+        assert_eq!(logs.lines_of("r-2"), ["early r-2", "two"]);
         assert!(logs.saw_invocation());
     }
 
@@ -307,7 +307,7 @@ mod tests {
         for (is_concurrent, of_b) in [(false, 1), (true, 0)] {
             let logs = Logs::new(is_concurrent);
             logs.take(delivery.as_bytes());
-            assert_eq!((logs.of(a).len(), logs.of(b).len(), logs.of_start().len()), (1, of_b, 0));
+            assert_eq!((logs.lines_of(a).len(), logs.lines_of(b).len(), logs.lines_of_start().len()), (1, of_b, 0));
         }
     }
 
@@ -370,7 +370,7 @@ mod tests {
             let end = format!("[{{\"type\":\"platform.report\",\"record\":{{\"requestId\":\"{n}\"}}}}]");
             logs.take(end.as_bytes());
         }
-        let lines = logs.of_start();
+        let lines = logs.lines_of_start();
         assert_eq!((lines.len(), lines[0].len()), (LINES_MAX, LINE_BYTES_MAX));
         assert!(lines[0].starts_with("5 "));
         assert_eq!(logs.state().ends.len(), ENDS_MAX);

@@ -270,7 +270,7 @@ impl Watch {
         self.outbox.send(hold_until, async move {
             let limit = lines_wait.min(hold_until.saturating_duration_since(Instant::now()) / 2);
             watch.logs.wait_for_error(&invocation.request_id, ended, limit).await;
-            let lines = watch.logs.of(&invocation.request_id);
+            let lines = watch.logs.lines_of(&invocation.request_id);
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             report.memory_used_mb = watch.logs.end_of(&invocation.request_id).and_then(|end| end.memory_used_mb);
             let batch = Batch::parse(&invocation.event);
@@ -293,7 +293,7 @@ impl Watch {
         self.outbox.send(Instant::now() + HOLD_MAX, async move {
             let lines_wait = if compose::is_thin(&error) { LINES_WAIT } else { Duration::ZERO };
             watch.logs.wait_for_error_of_start(lines_wait).await;
-            let lines = watch.logs.of_start();
+            let lines = watch.logs.lines_of_start();
             compose::not_started(report, error, &lines.iter().map(String::as_str).collect::<Vec<_>>()).parts()
         });
     }

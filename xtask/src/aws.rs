@@ -1,5 +1,4 @@
-//! `cargo aws up | demo | deploy | token | test | down`: the office deployed at an endpoint on this machine that speaks
-//! AWS.
+//! `cargo aws`: the office deployed at an endpoint on this machine that speaks AWS.
 //!
 //! MiniStack is started unless `AWS_ENDPOINT_URL` names an endpoint. The stacks are those that `sam deploy` deploys on AWS,
 //! with functions that are built for this machine instead of for Lambda.
@@ -10,14 +9,11 @@ mod stack;
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
 use crate::tools::browser::Browser;
-use crate::{disk, function, native, run, say};
+use crate::{Work, disk, function, native, run, say};
 use endpoint::Endpoint;
 pub use stack::Stack;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-
-/// The commands of the table below, for checking what documents name.
-pub const COMMANDS: &[&str] = &["up", "demo", "deploy", "token", "test", "down", "help"];
 
 const HELP: &str = "\
 usage: cargo aws <command>
@@ -38,36 +34,80 @@ The endpoint is MiniStack, installed from PyPI into target/tools and started on 
 that is free; or the one that AWS_ENDPOINT_URL names. It needs Python 3.10 or newer.
 ";
 
-pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
+/// The kinds of orders that `demo` places.
+const KINDS: &[&str] = &["gift-card", "malformed", "unknown-product", "expired", "deleted-tenant", "good"];
+
+pub fn read(args: &[String]) -> Outcome<Work> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let folder = paths.target.join("aws");
-    match words.as_slice() {
-        ["up"] => up(paths)?,
-        ["demo", rest @ ..] if rest.len() < 3 => demo(paths, rest)?,
+    let work: Work = match words.as_slice() {
+        ["up"] => work(up),
+        ["demo", orders @ ..] if are_orders(orders) => {
+            let orders: Vec<String> = orders.iter().map(ToString::to_string).collect();
+            work(move |paths| demo(paths, &orders))
+        }
         ["deploy", version] => {
-            let endpoint = Endpoint::find(&folder)?;
-            stack::deploy_version(paths, &endpoint, version)?;
-            println!("The consumer runs {version}.");
+            let version = (*version).to_owned();
+            work(move |paths| deploy(paths, &version))
         }
-        ["token", name] => println!("{}", Stack::find(paths, &Endpoint::find(&folder)?)?.token(name)?),
-        ["test"] => {
-            let endpoint = Endpoint::find(&folder)?;
-            let mut test = native::cargo(paths, "test");
-            Browser::ensure(paths)?.export(&mut test);
-            let programs = function::build_here(paths)?;
-            Stack::find(paths, &endpoint)?.tell(&mut test, &programs)?;
-            // Both packages with a test target of this name: the API's story and the browser's.
-            run::open(test.args(["--test", "stack"]))?;
+        ["token", name] if stack::PEOPLE.iter().any(|(known, _)| known == name) => {
+            let name = (*name).to_owned();
+            work(move |paths| token(paths, &name))
         }
+        ["test"] => work(test),
         ["test", "--account", stacks @ ..] if stacks.len() < 3 => {
-            let office = stacks.first().copied().unwrap_or(stack::OFFICE);
-            check_account(paths, None, [office, stacks.get(1).copied().unwrap_or(stack::DEMO)])?;
+            let names = [stack::OFFICE, stack::DEMO];
+            let stacks = [0, 1].map(|at| stacks.get(at).copied().unwrap_or(names[at]).to_owned());
+            work(move |paths| check_account(paths, None, [&stacks[0], &stacks[1]]))
         }
-        ["down"] => down(paths)?,
-        [] | ["help"] => print!("{HELP}"),
-        _ => return Err(Failure::new("Unknown command.").remedy(HELP)),
+        ["down"] => work(down),
+        [] | ["help"] => work(|_| {
+            print!("{HELP}");
+            Ok(())
+        }),
+        _ => return Err(Failure::new(format!("`cargo aws {}` is not a command.", args.join(" "))).remedy(HELP)),
+    };
+    Ok(work)
+}
+
+fn work(run: impl FnOnce(&Paths) -> Outcome<()> + 'static) -> Work {
+    Box::new(move |paths| run(paths).map(|()| ExitCode::SUCCESS))
+}
+
+/// A count, and a kind.
+fn are_orders(words: &[&str]) -> bool {
+    match words {
+        [] => true,
+        [count] => count.parse::<u64>().is_ok(),
+        [count, kind] => count.parse::<u64>().is_ok() && KINDS.contains(kind),
+        _ => false,
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+fn deploy(paths: &Paths, version: &str) -> Outcome<()> {
+    let endpoint = Endpoint::find(&folder(paths))?;
+    stack::deploy_version(paths, &endpoint, version)?;
+    println!("The consumer runs {version}.");
+    Ok(())
+}
+
+fn token(paths: &Paths, name: &str) -> Outcome<()> {
+    println!("{}", Stack::find(paths, &Endpoint::find(&folder(paths))?)?.token(name)?);
+    Ok(())
+}
+
+fn test(paths: &Paths) -> Outcome<()> {
+    let endpoint = Endpoint::find(&folder(paths))?;
+    let mut test = native::cargo(paths, "test");
+    Browser::ensure(paths)?.export(&mut test);
+    let programs = function::build_here(paths)?;
+    Stack::find(paths, &endpoint)?.tell(&mut test, &programs)?;
+    // Both packages with a test target of this name: the API's story and the browser's.
+    run::open(test.args(["--test", "stack"]))
+}
+
+/// What is kept of the endpoint between two commands.
+fn folder(paths: &Paths) -> PathBuf {
+    paths.target.join("aws")
 }
 
 /// Checks the deployed stacks as a stranger does: at an endpoint, or with the credentials of the environment.
@@ -91,7 +131,7 @@ pub fn check_requests(paths: &Paths, requests: &Path) -> Outcome<()> {
 
 fn up(paths: &Paths) -> Outcome<()> {
     disk::check(&paths.root, disk::AGAIN_BYTES)?;
-    let endpoint = Endpoint::ensure(paths, &paths.target.join("aws"))?;
+    let endpoint = Endpoint::ensure(paths, &folder(paths))?;
     let functions = say::phase("building the functions", || function::build_here(paths))?;
     let stack = stack::deploy(paths, &endpoint, &functions)?;
     println!("\nThe office is at {}", stack.dashboard());
@@ -106,15 +146,15 @@ fn up(paths: &Paths) -> Outcome<()> {
     Ok(())
 }
 
-fn demo(paths: &Paths, words: &[&str]) -> Outcome<()> {
-    let endpoint = Endpoint::find(&paths.target.join("aws"))?;
+fn demo(paths: &Paths, words: &[String]) -> Outcome<()> {
+    let endpoint = Endpoint::find(&folder(paths))?;
     let mut run = native::plain(paths, "run");
     run.args(["--quiet", "--package", "dlo-tests", "--example", "aws_orders", "--"]).arg(stack::ORDERS).args(words);
     run::open(endpoint.named_to(&mut run))
 }
 
 fn down(paths: &Paths) -> Outcome<()> {
-    let folder = paths.target.join("aws");
+    let folder = folder(paths);
     match Endpoint::find(&folder) {
         Ok(endpoint) if !endpoint.is_ours() => stack::delete(paths, &endpoint),
         _ => endpoint::stop(&folder),

@@ -2,10 +2,20 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
-use crate::{dashboard, demo, run};
+use crate::{Work, dashboard, demo, run};
 use std::process::{Command, ExitCode};
 
-pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
+/// How the program reads its arguments.
+#[path = "../../tests/chaos/src/arguments.rs"]
+mod arguments;
+
+pub fn read(args: &[String]) -> Outcome<Work> {
+    arguments::read(args).map_err(Failure::new)?;
+    let args = args.to_vec();
+    Ok(Box::new(move |paths| command(paths, &args)))
+}
+
+fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     dashboard::ensure(paths)?;
     demo::build(paths, &["--package", "dlo", "--package", "dlo-chaos", "--bins"])?;
     let mut chaos = run::cleaned(Command::new(paths.demo_program("chaos")), paths);

@@ -1,15 +1,19 @@
 //! `cargo demo`: from a fresh clone to the links on the terminal.
 
-use crate::dashboard;
-use crate::disk;
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
-use crate::{native, progress, run, say, tools};
+use crate::{Work, dashboard, disk, native, progress, run, say, tools};
 use std::process::{Command, ExitCode};
 
 const OFFICE: &[&str] = &["--package", "dlo", "--bin", "dlo"];
 
-pub fn start(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
+/// The arguments are those of `dlo demo`, which reads them.
+pub fn read(args: &[String]) -> Outcome<Work> {
+    let args = args.to_vec();
+    Ok(Box::new(move |paths| start(paths, &args)))
+}
+
+fn start(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     let fresh = !paths.dlo().is_file();
     disk::check(&paths.root, if fresh { disk::FRESH_BYTES } else { disk::AGAIN_BYTES })?;
     if fresh {

@@ -4,7 +4,7 @@
 use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
 use crate::tools::aws::ensure_cargo_lambda;
-use crate::{dashboard, layer, native, progress, run};
+use crate::{Work, dashboard, layer, native, progress, run};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -18,29 +18,32 @@ const PROGRAM: (&str, &str) = ("Dlo", "dlo");
 /// The folder of functions that are built already: those for an endpoint on this machine, where they run.
 pub const BUILT: &str = "DLO_FUNCTIONS_BUILT";
 
-pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
+pub fn read(args: &[String]) -> Outcome<Work> {
     let [id, folder] = args else {
         return Err(Failure::new("Usage: cargo xtask function <id in the template> <folder>."));
     };
-    if let Some(built) = layer::build(paths, id, Path::new(folder)) {
-        return built.map(|()| ExitCode::SUCCESS);
+    let (id, folder) = (id.clone(), PathBuf::from(folder));
+    if layer::ids().any(|layer| layer == id) {
+        return Ok(Box::new(move |paths| layer::build(paths, &id, &folder).map(|()| ExitCode::SUCCESS)));
     }
     if id == PROGRAM.0 {
-        let built = for_lambda(paths, PROGRAM.1)?;
-        return at("copy", &built, std::fs::copy(&built, Path::new(folder).join(PROGRAM.1))).map(|_| ExitCode::SUCCESS);
+        return Ok(Box::new(move |paths| copy(&for_lambda(paths, PROGRAM.1)?, &folder.join(PROGRAM.1))));
     }
-    let Some((_, name)) = FUNCTIONS.iter().find(|(known, _)| known == id) else {
-        let known: Vec<&str> = FUNCTIONS.iter().map(|(id, _)| *id).chain(layer::ids()).collect();
+    let Some((_, name)) = FUNCTIONS.iter().find(|(known, _)| *known == id) else {
+        let known: Vec<&str> = FUNCTIONS.iter().map(|(id, _)| *id).chain(layer::ids()).chain([PROGRAM.0]).collect();
         return Err(Failure::new(format!("There is no function `{id}`; there are {}.", known.join(", "))));
     };
-    let built = match std::env::var_os(BUILT) {
-        Some(folder) => PathBuf::from(folder).join(name),
-        None => for_lambda(paths, name)?,
-    };
-    let target = PathBuf::from(folder).join("bootstrap");
-    std::fs::copy(&built, &target)
-        .map_err(|cause| Failure::new(format!("{} could not be copied: {cause}.", built.display())))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Box::new(move |paths| {
+        let built = match std::env::var_os(BUILT) {
+            Some(folder) => PathBuf::from(folder).join(name),
+            None => for_lambda(paths, name)?,
+        };
+        copy(&built, &folder.join("bootstrap"))
+    }))
+}
+
+fn copy(built: &Path, target: &Path) -> Outcome<ExitCode> {
+    at("copy", built, std::fs::copy(built, target)).map(|_| ExitCode::SUCCESS)
 }
 
 /// All of the office at once: they share nearly all of what is compiled, and the next call finds its own done.

@@ -1,6 +1,6 @@
 //! Builds the layer `witness` for Lambda, as `sam build` asks for it.
 
-use crate::failure::{Outcome, at};
+use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
 use crate::run;
 use crate::tools::aws::ensure_cargo_lambda;
@@ -17,13 +17,10 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
     LAYERS.iter().map(|(id, _)| *id)
 }
 
-/// Builds a layer into a folder. Returns `None` if the id is no layer's.
-pub fn build(paths: &Paths, id: &str, folder: &Path) -> Option<Outcome<()>> {
-    let (_, target) = LAYERS.iter().find(|(known, _)| *known == id)?;
-    Some(copy(paths, target, folder))
-}
-
-fn copy(paths: &Paths, target: &str, folder: &Path) -> Outcome<()> {
+/// Builds a layer into a folder.
+pub fn build(paths: &Paths, id: &str, folder: &Path) -> Outcome<()> {
+    let layer = LAYERS.iter().find(|(known, _)| *known == id);
+    let (_, target) = *layer.ok_or_else(|| Failure::new(format!("There is no layer `{id}`.")))?;
     let programs = ensure_cargo_lambda(paths)?;
     let mut cargo = run::cargo(paths);
     let inherited = std::env::var_os("PATH").unwrap_or_default();

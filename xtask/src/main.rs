@@ -29,31 +29,37 @@ mod template;
 mod tidy;
 mod tools;
 
-use failure::Outcome;
+use failure::{Failure, Outcome, fail};
 use paths::Paths;
 use std::process::ExitCode;
 
-/// The commands of the table below, for checking what documents name.
-const COMMANDS: &[&str] = &[
-    "demo",
-    "ci",
-    "aws",
-    "dashboard",
-    "screenshots",
-    "simulate",
-    "chaos",
-    "storm",
-    "schemathesis",
-    "fuzz",
-    "tidy",
-    "sbom",
-    "book",
-    "commands",
-    "function",
-    "starts",
-    "costs",
-    "package",
-    "help",
+/// What a command does, once its arguments are read.
+type Work = Box<dyn FnOnce(&Paths) -> Outcome<ExitCode>>;
+
+/// Reads the arguments of a command, and runs nothing.
+type Read = fn(&[String]) -> Outcome<Work>;
+
+/// Each command, with what reads its arguments. The step `docs` reads every command that a document names.
+const COMMANDS: &[(&str, Read)] = &[
+    ("demo", demo::read),
+    ("ci", ci::read),
+    ("aws", aws::read),
+    ("dashboard", |args| alone(args, dashboard::command)),
+    ("screenshots", ci::read_screenshots),
+    ("simulate", simulate::read),
+    ("chaos", chaos::read),
+    ("storm", storm::read),
+    ("schemathesis", ci::read_call_api),
+    ("fuzz", ci::read_search),
+    ("tidy", |args| alone(args, tidy::command)),
+    ("sbom", |args| alone(args, sbom::command)),
+    ("book", |args| alone(args, docs::book)),
+    ("commands", |args| alone(args, docs::run_long)),
+    ("function", function::read),
+    ("starts", |args| alone(args, starts::command)),
+    ("costs", |args| alone(args, template::print_costs)),
+    ("package", package::read),
+    ("help", |args| alone(args, help)),
 ];
 
 const HELP: &str = "\
@@ -91,7 +97,7 @@ usage: cargo xtask <command>
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match dispatch(&args) {
+    match read(&args).and_then(|work| work(&Paths::find()?)) {
         Ok(code) => code,
         Err(failure) => {
             say::failure(&failure);
@@ -100,45 +106,95 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(args: &[String]) -> Outcome<ExitCode> {
-    let (command, rest) = args.split_first().map_or(("help", args), |(c, r)| (c.as_str(), r));
-    let paths = Paths::find()?;
-    match command {
-        "demo" => demo::start(&paths, rest),
-        "aws" => aws::command(&paths, rest),
-        "ci" => ci::command(&paths, rest),
-        "dashboard" => dashboard::command(&paths),
-        "screenshots" => ci::take_screenshots(&paths, rest),
-        "simulate" => simulate::command(&paths, rest),
-        "function" => function::command(&paths, rest),
-        "starts" => starts::command(&paths),
-        "costs" => template::print_costs(&paths),
-        "book" => docs::book(&paths),
-        "commands" => docs::run_long(&paths),
-        "chaos" => chaos::command(&paths, rest),
-        "storm" => storm::command(&paths, rest),
-        "schemathesis" => ci::call_api(&paths, rest),
-        "package" => package::command(&paths, rest),
-        "sbom" => sbom::command(&paths),
-        "fuzz" => ci::search(&paths, rest),
-        "tidy" => tidy::command(&paths),
-        "help" | "-h" | "--help" => {
-            print!("{HELP}");
-            Ok(ExitCode::SUCCESS)
-        }
-        other => {
-            print!("{HELP}");
-            failure::fail(format!("There is no command `{other}`."))
-        }
+/// Reads a command line.
+fn read(args: &[String]) -> Outcome<Work> {
+    let (command, rest) = args.split_first().map_or(("help", args), |(command, rest)| (command.as_str(), rest));
+    let command = if ["-h", "--help"].contains(&command) { "help" } else { command };
+    match COMMANDS.iter().find(|(name, _)| *name == command) {
+        Some((_, read)) => read(rest),
+        None => Err(Failure::new(format!("There is no command `{command}`.")).remedy(HELP)),
     }
+}
+
+/// Reads the arguments of a command that takes none.
+fn alone(args: &[String], work: fn(&Paths) -> Outcome<ExitCode>) -> Outcome<Work> {
+    match args.first() {
+        None => Ok(Box::new(work)),
+        Some(first) => fail(format!("This command takes no arguments, but got `{first}`.")),
+    }
+}
+
+fn help(_: &Paths) -> Outcome<ExitCode> {
+    print!("{HELP}");
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    fn is_read(command: &str) -> bool {
+        read(&command.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).is_ok()
+    }
+
     #[test]
     fn the_help_shows_every_command() {
-        for command in super::COMMANDS {
-            assert!(super::HELP.contains(&format!("\n  {command} ")), "{command}");
+        for (command, _) in COMMANDS {
+            assert!(HELP.contains(&format!("\n  {command} ")), "{command}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_read_before_anything_runs() {
+        for right in [
+            "",
+            "--help",
+            "demo --port 0",
+            "ci --list",
+            "ci --only tidy --only docs",
+            "aws",
+            "aws demo 100 gift-card",
+            "aws deploy v2",
+            "aws token otto",
+            "aws test --account office demo",
+            "screenshots story",
+            "simulate --from 5 --seeds 10",
+            "simulate --model",
+            "chaos --minutes 10 --seed 7 --fault second-process",
+            "storm 20000",
+            "schemathesis --minutes 1",
+            "fuzz --minutes 1",
+            "function Intake folder",
+            "function WitnessArm folder",
+            "package --since v0.1.0",
+        ] {
+            assert!(is_read(right), "{right}");
+        }
+        for wrong in [
+            "nothing",
+            "tidy all",
+            "ci tidy",
+            "ci --only nothing",
+            "aws up now",
+            "aws demo many",
+            "aws demo 1 gift-cards",
+            "aws deploy",
+            "aws token nobody",
+            "aws test account",
+            "aws test --account a b c",
+            "screenshots two words",
+            "simulate --seed",
+            "simulate --seeds all",
+            "chaos --minute 10",
+            "chaos --fault second",
+            "storm many",
+            "schemathesis 5",
+            "fuzz --minutes five",
+            "function Intake",
+            "function Nothing folder",
+            "package v0.1.0",
+        ] {
+            assert!(!is_read(wrong), "{wrong}");
         }
     }
 }

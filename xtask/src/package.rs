@@ -7,7 +7,7 @@
 use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
 use crate::publishable::{Publishable, publishable};
-use crate::{ci, native, run, say, tools};
+use crate::{Work, ci, native, run, say, tools};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -18,8 +18,12 @@ const PACKAGE_BYTES_MAX: u64 = 10 * 1024 * 1024;
 /// The crate whose every public item has an example. The others' items are for the office first.
 const WITH_EXAMPLES: &str = "dlo-consumer";
 
-pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
-    let since = since(args)?;
+pub fn read(args: &[String]) -> Outcome<Work> {
+    let since = since(args)?.map(str::to_owned);
+    Ok(Box::new(move |paths| command(paths, since.as_deref())))
+}
+
+fn command(paths: &Paths, since: Option<&str>) -> Outcome<ExitCode> {
     let crates = publishable(paths)?;
     let published = Published::begin(paths)?;
     let mut cargo = native::plain(paths, "publish");

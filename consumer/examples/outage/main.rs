@@ -44,16 +44,16 @@ mod tests {
     static OUTCOMES: LazyLock<Vec<(Setup, Outcome)>> =
         LazyLock::new(|| SETUPS.iter().map(|setup| (*setup, simulate(*setup, SEED))).collect());
 
-    fn of(name: &str) -> &'static (Setup, Outcome) {
+    fn named(name: &str) -> &'static (Setup, Outcome) {
         OUTCOMES.iter().find(|(setup, _)| setup.name == name).expect("a setup")
     }
 
     #[test]
     fn the_known_order_comes_out() {
-        let [none, equal, full] = ["no jitter", "equal jitter", "full jitter"].map(|name| &of(name).1);
+        let [none, equal, full] = ["no jitter", "equal jitter", "full jitter"].map(|name| &named(name).1);
         assert!(none.recovery_s > equal.recovery_s && equal.recovery_s > full.recovery_s);
         let guarded = ["full jitter, budget", "full jitter, breaker", "full jitter, both"];
-        let [budget, breaker, both] = guarded.map(|name| &of(name).1);
+        let [budget, breaker, both] = guarded.map(|name| &named(name).1);
         // The budget bounds the retries to a tenth of the 60,000 requests of the outage.
         assert!(budget.wasted <= 66_000 && budget.recovery_s == 0);
         // The breaker spares the dependency the most, but its waiting messages return together.
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn another_seed_recovers_at_about_the_same_time() {
-        let (setup, first) = of("full jitter");
+        let (setup, first) = named("full jitter");
         let other = simulate(*setup, SEED + 1);
         assert!(other != *first && other.recovery_s.abs_diff(first.recovery_s) < 10, "{}", other.recovery_s);
     }

@@ -41,7 +41,7 @@ impl DynamoAttempts {
     ///
     /// ```no_run
     /// # use consumer::dynamodb::DynamoAttempts;
-    /// # fn of(client: aws_sdk_dynamodb::Client) -> DynamoAttempts {
+    /// # fn example(client: aws_sdk_dynamodb::Client) -> DynamoAttempts {
     /// DynamoAttempts::new(client, "orders-once")
     /// # }
     /// ```
@@ -53,7 +53,7 @@ impl DynamoAttempts {
     ///
     /// ```no_run
     /// # use consumer::dynamodb::DynamoAttempts;
-    /// # fn of(config: aws_sdk_dynamodb::Config) -> DynamoAttempts {
+    /// # fn example(config: aws_sdk_dynamodb::Config) -> DynamoAttempts {
     /// DynamoAttempts::with_config(config, "orders-once")
     /// # }
     /// ```

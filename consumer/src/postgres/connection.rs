@@ -102,7 +102,7 @@ impl PostgresStore {
     /// Creates the tables, as [`create_tables`](super::create_tables) does.
     ///
     /// ```no_run
-    /// # async fn of(store: consumer::postgres::PostgresStore) -> Result<(), consumer::postgres::DatabaseError> {
+    /// # async fn example(store: consumer::postgres::PostgresStore) -> Result<(), consumer::postgres::DatabaseError> {
     /// store.create_tables().await?;
     /// # Ok(()) }
     /// ```

@@ -51,7 +51,7 @@ mod tests {
             }
         }
         GroupsAnswer {
-            version: Digests::of(&groups).version(),
+            version: Digests::from_rows(&groups).version(),
             summary: Summary::new(&groups),
             total: groups.len() as u64,
             groups,
@@ -66,7 +66,7 @@ mod tests {
     }
 
     fn answer(known: &str, office: &GroupsAnswer) -> GroupsAnswer {
-        Digests::of(&office.groups).since(known, office.clone())
+        Digests::from_rows(&office.groups).since(known, office.clone())
     }
 
     /// Lists as an office has them one after the other: much stays, some rows change, come, leave and move.

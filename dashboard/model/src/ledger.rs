@@ -130,7 +130,7 @@ pub fn wave_state(view: &ReplayAnswer, wave: u32) -> WaveState {
         (_, Some(until)) => not_gone(view, until).unwrap_or(WaveState::Observed(until)),
         _ => otherwise,
     };
-    let limit = stop_mille(view, wave);
+    let limit = pause_mille(view, wave);
     let too_many = returned_mille(&columns).is_some_and(|mille| mille > limit);
     let passed = if too_many { WaveState::Resumed } else { WaveState::Passed };
     match &view.replay.state {
@@ -175,7 +175,7 @@ pub fn share(mille: u64) -> String {
 }
 
 /// Returns the share of returned letters above which the replay pauses in a wave, per mille.
-pub fn stop_mille(view: &ReplayAnswer, wave: u32) -> u64 {
+pub fn pause_mille(view: &ReplayAnswer, wave: u32) -> u64 {
     let is_canary = wave == 0 || is_new_canary(view, wave);
     u64::from(view.replay.plan.pause_share_pct_of(is_canary)) * 10
 }

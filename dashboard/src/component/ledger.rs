@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::component::{Bar, Countdown, Segment};
 use crate::reactive::prelude::*;
-use dashboard_model::ledger::{WaveState, columns, delivery_evidence, returned_mille, share, stop_mille, wave_state};
+use dashboard_model::ledger::{WaveState, columns, delivery_evidence, pause_mille, returned_mille, share, wave_state};
 use dashboard_model::money::{count, counted};
 use dashboard_model::route::{ReplayRoute, Route};
 use dashboard_model::words;
@@ -120,7 +120,7 @@ pub fn WaveRows(
 fn WaveRow(view: Signal<ReplayAnswer>, wave: u32) -> impl IntoView {
     let ledger = view.map(move |view| view.ledger.wave(wave));
     let state = view.map(move |view| wave_state(view, wave));
-    let stop = view.map(move |view| stop_mille(view, wave));
+    let limit = view.map(move |view| pause_mille(view, wave));
     let total = Signal::derive(move || ledger.with(WaveLedger::selected));
     let sent = move || ledger.with(|l| l.delivered + l.returned + l.in_flight);
     let bar = Signal::derive(move || {
@@ -130,7 +130,7 @@ fn WaveRow(view: Signal<ReplayAnswer>, wave: u32) -> impl IntoView {
     let words = Signal::derive(move || ledger.with(dashboard_model::ledger::progress));
     let label = format!("Wave {}", wave + 1);
     let returned = ledger.map(returned_mille);
-    let over = move || returned.get().is_some_and(|mille| mille > stop.get());
+    let over = move || returned.get().is_some_and(|mille| mille > limit.get());
     view! {
         <li class="wave" class:wave-waiting=move || matches!(state.get(), WaveState::Waiting | WaveState::NotSent)>
             <span class="wave-name">{label.clone()}</span>
@@ -141,7 +141,7 @@ fn WaveRow(view: Signal<ReplayAnswer>, wave: u32) -> impl IntoView {
                     <span>{format!("{} returned", share(mille))}</span>
                     <span class="meter" aria-hidden="true">
                         <span class="meter-fill" style:width=format!("{}%", mille.min(1000) / 10)></span>
-                        <span class="meter-stop" style:left=format!("{}%", stop.get() / 10)></span>
+                        <span class="meter-limit" style:left=format!("{}%", limit.get() / 10)></span>
                     </span>
                 }.into_any()))}
             </span>

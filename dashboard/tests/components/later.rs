@@ -23,7 +23,7 @@ fn the_list_is_in_the_first_part_and_people_who_are_not_signed_in_need_no_other(
         (PageKey::Groups, false, Some(Part::SignIn)),
         (PageKey::SignIn, true, Some(Part::SignIn)),
     ] {
-        assert_eq!(Part::of(&page, is_signed_in), part, "{page:?}, {is_signed_in}");
+        assert_eq!(Part::for_page(&page, is_signed_in), part, "{page:?}, {is_signed_in}");
     }
 }
 

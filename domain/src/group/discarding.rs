@@ -183,7 +183,7 @@ impl Variant {
     pub fn closed(&self, counts: &GroupCounts, now: Timestamp) -> Option<Self> {
         let is_idle =
             matches!(self.state, GroupState::Open | GroupState::FixDeclared { .. } | GroupState::Regressed { .. });
-        let is_empty = counts.open().letters == 0 && counts.of(LetterStateKind::Discarded).letters > 0;
+        let is_empty = counts.open().letters == 0 && counts.tally(LetterStateKind::Discarded).letters > 0;
         let is_done = is_idle && is_empty && self.discarding.is_none() && self.merge.into.is_none();
         is_done.then(|| self.moved(GroupState::Discarded { at: now }))
     }

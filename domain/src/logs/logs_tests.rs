@@ -216,6 +216,7 @@ fn evidence_of_an_earlier_version_is_read() {
     let stored = r#"{"at":0,"windows":[{"from":1,"to":2}],"finding":"no_errors","entries":3}"#;
     let found: LogEvidence = serde_json::from_str(stored).expect("a record");
     assert_eq!((found.ranges.len(), found.finding), (1, Finding::NoErrors { lines: 3 }));
+    assert_eq!(serde_json::from_str::<Link>(r#""entry""#).expect("a link"), Link::Line);
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn is_name_of_code(token: &str) -> bool {
     hump || shouted || kebab || spaced
 }
 
-/// Shorter words in capitals are as often initials of parts as codes.
+/// The fewest letters of a word in capitals that counts as a code. Shorter ones are as often initials of a component.
 const SHOUTED_MIN: usize = 5;
 
 /// Whether a token looks like data rather than a word: partly masked, or a file's path. Dotted names do not count:

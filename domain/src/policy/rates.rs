@@ -45,7 +45,7 @@ impl From<Rate> for String {
 
 impl Rates {
     /// Returns the value of one unit of a currency in the base currency; `None` if it has no rate.
-    pub fn of(&self, currency: Currency) -> Option<Decimal> {
+    pub fn rate_for(&self, currency: Currency) -> Option<Decimal> {
         if currency == self.base { Some(Decimal::ONE) } else { self.values.get(&currency).map(|rate| rate.0) }
     }
 
@@ -53,9 +53,9 @@ impl Rates {
     /// no rate or the sum is too large.
     pub fn convert(&self, purse: &Purse) -> Option<Money> {
         let sums = purse.sums();
-        let amount = sums
-            .iter()
-            .try_fold(Decimal::ZERO, |total, sum| total.checked_add(sum.amount.checked_mul(self.of(sum.currency)?)?))?;
+        let amount = sums.iter().try_fold(Decimal::ZERO, |total, sum| {
+            total.checked_add(sum.amount.checked_mul(self.rate_for(sum.currency)?)?)
+        })?;
         (!sums.is_empty()).then(|| Money { amount: amount.round_dp(2), currency: self.base })
     }
 }

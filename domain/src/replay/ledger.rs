@@ -110,7 +110,7 @@ impl LedgerMove {
     }
 
     /// Creates the move for one entry.
-    pub fn of(before: &Entry, after: &Entry) -> Self {
+    pub fn between(before: &Entry, after: &Entry) -> Self {
         let was = |is: fn(&Entry) -> bool| i64::from(is(after)) - i64::from(is(before));
         Self {
             sent_twice: was(|entry| entry.sends > 1),

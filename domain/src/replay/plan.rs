@@ -299,7 +299,7 @@ impl core::fmt::Display for PlanHash {
 
 impl ReplayId {
     /// Returns the id of a plan from its group, author and time.
-    pub fn of(group: &GroupId, made_by: &Actor, at: Timestamp) -> Self {
+    pub fn for_plan(group: &GroupId, made_by: &Actor, at: Timestamp) -> Self {
         Self::new(hash_hex(&["replay", group.as_str(), made_by.as_str(), &format!("{}", at.as_ms()).to_string()]))
     }
 }

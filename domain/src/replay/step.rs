@@ -63,7 +63,7 @@ impl Settling {
     /// Returns the outcome of a letter sent at this moment: `Delivered`, `Skipped` as in doubt, or `None` if it has none
     /// yet. A time in the future was written by a clock that has gone back since: the letter was sent before the last
     /// send of the replay, which counts from then.
-    pub fn of(&self, sent_at: Timestamp, now: Timestamp) -> Option<OutcomeKind> {
+    pub fn outcome_for(&self, sent_at: Timestamp, now: Timestamp) -> Option<OutcomeKind> {
         let is_future = sent_at > now.plus(CLOCK_SKEW_MAX);
         let sent_at = if is_future { self.delivered_until.or(self.unknown_until)? } else { sent_at };
         if self.unknown_until.is_some_and(|until| sent_at <= until) {

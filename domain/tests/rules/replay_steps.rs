@@ -146,7 +146,7 @@ fn in_words(row: &Row) -> &'static str {
         (Step::Send { .. }, _) => "send letters",
         (Step::RestartWaits, _) => "count the waits from now",
         (Step::LookAtQueue, _) => "check the main queue",
-        (Step::Settle(settling), _) if settling.of(at(0), at(row.second)) == Some(OutcomeKind::Skipped) => {
+        (Step::Settle(settling), _) if settling.outcome_for(at(0), at(row.second)) == Some(OutcomeKind::Skipped) => {
             "settle: letters that have not returned are in doubt"
         }
         (Step::Settle(_), _) => "settle: letters that have not returned are delivered",

@@ -88,7 +88,7 @@ fn a_letter_is_delivered_in_doubt_or_in_flight_by_the_time_of_its_send() {
         (both, 100, None),
     ];
     for (settling, sent_at, outcome) in rows {
-        assert_eq!(settling.of(at(sent_at), at(now)), outcome, "{settling:?} sent at {sent_at}");
+        assert_eq!(settling.outcome_for(at(sent_at), at(now)), outcome, "{settling:?} sent at {sent_at}");
     }
 }
 

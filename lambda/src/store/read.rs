@@ -161,7 +161,7 @@ async fn ages(
     shards: &BTreeSet<u8>,
 ) -> Result<(Option<Timestamp>, Option<Timestamp>), Fault> {
     let (mut oldest, mut loss): (Option<Timestamp>, Option<Timestamp>) = (None, None);
-    let kinds = LetterStateKind::ALL.into_iter().filter(|kind| kind.is_open() && counts.of(*kind).letters > 0);
+    let kinds = LetterStateKind::ALL.into_iter().filter(|kind| kind.is_open() && counts.tally(*kind).letters > 0);
     let mut lists = Vec::new();
     for kind in kinds {
         lists.extend(shards.iter().map(|shard| key::letters_of(group, *shard, kind)));

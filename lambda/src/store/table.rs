@@ -57,7 +57,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// Returns how long letters are kept that were closed in this way.
-    pub(super) fn of(self, closed: Closed) -> Option<Span> {
+    pub(super) fn span_for(self, closed: Closed) -> Option<Span> {
         match closed {
             Closed::Delivered => self.delivered,
             Closed::Discarded => self.discarded,

@@ -216,7 +216,7 @@ impl<'a> TransactionBuilder<'a> {
         let mut store_condition = None;
         let whole = pack("letter", letter)?;
         // Only a letter that will be deleted needs an expiry or a reminder.
-        let closed = letter.state.closed().and_then(|(closed, at)| Some((closed, at, self.kept.of(closed)?)));
+        let closed = letter.state.closed().and_then(|(closed, at)| Some((closed, at, self.kept.span_for(closed)?)));
         if whole.len() <= LETTER_BYTES_MAX {
             item.insert("w".into(), bytes(whole));
             if let Some((_, at, kept)) = closed {

@@ -250,7 +250,7 @@ struct Bytes(Vec<(&'static str, Vec<u8>)>);
 const ALL: [&str; 6] = ["office.db", "office.db-wal", "office.mark", "queues.db", "queues.db-wal", "queues.mark"];
 
 impl Bytes {
-    fn of(folder: &Path) -> Self {
+    fn read(folder: &Path) -> Self {
         Self(ALL.map(|name| (name, fs::read(folder.join(name)).unwrap_or_default())).into())
     }
 
@@ -286,7 +286,7 @@ async fn two_moments(folder: &Path) -> (Bytes, Bytes) {
     }
     files.checkpoint().await;
     send(&files, 20).await;
-    let first = Bytes::of(folder);
+    let first = Bytes::read(folder);
     for n in 21..60 {
         send(&files, n).await;
     }
@@ -294,7 +294,7 @@ async fn two_moments(folder: &Path) -> (Bytes, Bytes) {
     for n in 60..70 {
         send(&files, n).await;
     }
-    (first, Bytes::of(folder))
+    (first, Bytes::read(folder))
 }
 
 /// `cp` reads each file at some moment. Whatever it read when: what it wrote back is refused, or it is an office in which
@@ -365,11 +365,11 @@ async fn files_from_before_a_checkpoint_with_logs_from_after_it_are_refused() {
         send(&files, n).await;
     }
     files.checkpoint().await;
-    let before = Bytes::of(folder.path());
+    let before = Bytes::read(folder.path());
     send(&files, 20).await;
     files.checkpoint().await;
     send(&files, 21).await;
-    let after = Bytes::of(folder.path());
+    let after = Bytes::read(folder.path());
     drop(files);
     for old in [&[STORE][..], &[QUEUES], &[STORE, QUEUES]] {
         let from = |name: &'static str| if old.contains(&name) { &before } else { &after };

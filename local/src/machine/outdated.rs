@@ -29,7 +29,7 @@ struct Outdated {
 
 impl Outdated {
     /// Returns `None` if there is no such file.
-    fn of(folder: &Path, name: String) -> io::Result<Option<Self>> {
+    fn find(folder: &Path, name: String) -> io::Result<Option<Self>> {
         let path = folder.join(&name);
         let metadata = match fs::symlink_metadata(&path) {
             Ok(metadata) => metadata,
@@ -82,7 +82,7 @@ pub(super) fn resume(folder: &Path) -> io::Result<()> {
     let listed: Vec<Outdated> = serde_json::from_slice(&fs::read(folder.join(LIST))?).unwrap_or_default();
     let mut outdated = Vec::new();
     for one in listed.into_iter().filter(|one| private::is_file_of_office(&one.name)) {
-        if Outdated::of(folder, one.name.clone())?.as_ref() == Some(&one) {
+        if Outdated::find(folder, one.name.clone())?.as_ref() == Some(&one) {
             outdated.push(one);
         }
     }
@@ -95,7 +95,7 @@ fn steps(folder: &Path, names: &[&str]) -> io::Result<Vec<Step>> {
         let mark = mark_path(Path::new(name)).to_string_lossy().into_owned();
         let files = ["", "-wal", "-shm", "-journal"].map(|suffix| format!("{name}{suffix}"));
         for file in files.into_iter().chain([mark]).filter(|file| private::is_file_of_office(file)) {
-            outdated.extend(Outdated::of(folder, file)?);
+            outdated.extend(Outdated::find(folder, file)?);
         }
     }
     if outdated.is_empty() {

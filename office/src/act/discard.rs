@@ -42,12 +42,12 @@ pub async fn preview_discard(
             of_group.into_iter().for_each(|letter| found.add(letter));
         }
     } else if request.filter.is_none() {
-        let of = |kind| facts.counts.of(kind);
-        found.letters.add(&of(LetterStateKind::Waiting));
-        found.letters.add(&of(LetterStateKind::Quarantined));
+        let tally = |kind| facts.counts.tally(kind);
+        found.letters.add(&tally(LetterStateKind::Waiting));
+        found.letters.add(&tally(LetterStateKind::Quarantined));
         let reason =
             facts.variant.state.replay().map_or_else(|| "in a replay".into(), |replay| in_replay(replay.as_str()));
-        found.leave_out(&reason, of(LetterStateKind::InReplay).letters.max(0).cast_unsigned());
+        found.leave_out(&reason, tally(LetterStateKind::InReplay).letters.max(0).cast_unsigned());
     } else {
         found.scan(office, &facts.variant, &request.filter).await?;
     }
@@ -87,8 +87,8 @@ pub async fn discard(
                 "another discard of this group is not complete yet; wait, or undo it".into(),
             ));
         }
-        let of = |kind| facts.counts.of(kind).letters;
-        if request.filter.is_none() && of(LetterStateKind::Waiting) + of(LetterStateKind::Quarantined) <= 0 {
+        let letters = |kind| facts.counts.tally(kind).letters;
+        if request.filter.is_none() && letters(LetterStateKind::Waiting) + letters(LetterStateKind::Quarantined) <= 0 {
             return Err(OfficeError::NotNow("no letter of this group waits or is in quarantine".into()));
         }
         return begin(office, &facts.variant, task, by.record(Act::DiscardBegun, which(&request.filter), reason)).await;
@@ -126,11 +126,11 @@ pub async fn undo_discard(
         done: Tally::default(),
     };
     if request.letters.is_empty() {
-        let stops = facts.variant.discarding.as_ref();
-        if stops.is_some_and(|task| task.progress().undo) {
+        let discarding = facts.variant.discarding.as_ref();
+        if discarding.is_some_and(|task| task.progress().undo) {
             return Err(OfficeError::NotNow("letters are already being taken back; wait until that ends".into()));
         }
-        if facts.counts.of(LetterStateKind::Discarded).letters == 0 && stops.is_none() {
+        if facts.counts.tally(LetterStateKind::Discarded).letters == 0 && discarding.is_none() {
             return Err(OfficeError::NotNow("no letter of this group is discarded".into()));
         }
         let reason = Some(reason.clone());

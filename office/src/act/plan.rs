@@ -81,7 +81,7 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
     let waves = plan_waves(selection.letters.len() as u64, policy, options)?;
     let (pace_per_s, pause_share_pct) = options.pace_and_share(policy)?;
     let plan = Plan {
-        id: ReplayId::of(id, actor, now),
+        id: ReplayId::for_plan(id, actor, now),
         group: id.clone(),
         window_ms: options.window(window(office, &main_queue).await?)?,
         main_queue,

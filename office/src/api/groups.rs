@@ -117,8 +117,8 @@ fn named(office: &Office, group: &Variant) -> GroupName {
 }
 
 fn plan_view(facts: &GroupFacts, plan: domain::replay::Plan) -> PlanAnswer {
-    let of = |kind| facts.counts.of(kind).letters;
-    let waiting = of(LetterStateKind::Waiting) + of(LetterStateKind::Quarantined);
+    let letters = |kind| facts.counts.tally(kind).letters;
+    let waiting = letters(LetterStateKind::Waiting) + letters(LetterStateKind::Quarantined);
     let left_out: u64 = plan.left_out.iter().map(|left| left.letters).sum();
     let planned = plan.letters.letters + left_out as i64;
     PlanAnswer {

@@ -83,7 +83,7 @@ pub(super) async fn list(
     // Everything but the rows always has a JSON form.
     let rest = serde_json::to_string(&answer).unwrap_or_default();
     answer.groups = matching.into_iter().take(limit).cloned().collect();
-    let digests = Digests::of(&answer.groups);
+    let digests = Digests::from_rows(&answer.groups);
     answer.version = digests.version();
     if let Some(version) = &asked.since {
         answer = digests.since(version, answer);

@@ -243,7 +243,7 @@ impl<'a> Return<'a> {
             let mut next = Block { version: block.version + 1, ..block.clone() };
             next.change(self.entry, entry);
             writes.push(Write::next_block(next));
-            let moves = vec![LedgerMove::of(self.entry, entry)];
+            let moves = vec![LedgerMove::between(self.entry, entry)];
             writes.push(Write::Ledger { replay: entry.replay.clone(), moves });
         }
         if let Some(group) = opened {

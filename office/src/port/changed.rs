@@ -4,7 +4,7 @@ use domain::id::GroupId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A place in the course of a store's commits. Only the store that gave it knows what it means.
+/// A position in the sequence of a store's commits. Only the store that returned it can interpret it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ChangePoint(pub i64);
 

@@ -191,7 +191,7 @@ fn writes(
     writes.extend(blocks.iter().cloned().map(Write::next_block));
     for change in changes {
         let (from, to) = (change.entry.outcome.kind(), change.after.outcome.kind());
-        let moved = LedgerMove::of(&change.entry, &change.after);
+        let moved = LedgerMove::between(&change.entry, &change.after);
         let sum = moves.entry((moved.wave, from, to));
         sum.and_modify(|sum| *sum = sum.combined(&moved)).or_insert(moved);
         writes.extend(sent_record(change));

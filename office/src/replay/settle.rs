@@ -61,7 +61,7 @@ pub(super) async fn settle(
 /// Returns the change of an entry in flight that has its outcome now.
 fn settled(entry: Entry, settling: Settling, now: Timestamp) -> Option<Change> {
     let Outcome::InFlight { sent_at, .. } = entry.outcome else { return None };
-    let (outcome, state) = match settling.of(sent_at, now)? {
+    let (outcome, state) = match settling.outcome_for(sent_at, now)? {
         OutcomeKind::Delivered => {
             let state = LetterState::Delivered { replay: entry.replay.clone(), at: now };
             (Outcome::Delivered { at: now, confirmed: None }, state)
@@ -88,8 +88,10 @@ async fn release_stuck(
     }
     let aborted = matches!(replay.state(), ReplayState::Aborting { .. });
     let outcome = if aborted { Outcome::skipped(SkipReason::InDoubt) } else { Outcome::Pending };
-    let is_due =
-        |entry: &Entry| matches!(entry.outcome, Outcome::Sending { since } if settling.of(since, now).is_some());
+    let is_due = |entry: &Entry| match entry.outcome {
+        Outcome::Sending { since } => settling.outcome_for(since, now).is_some(),
+        _ => false,
+    };
     let mut released = 0;
     for wave in waves_with(ledger, OutcomeKind::Sending) {
         let mut scan = Scan::new(office, replay, wave_seqs(replay, wave), BLOCKS_AT_ONCE);

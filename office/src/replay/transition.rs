@@ -166,7 +166,7 @@ fn after_replay(facts: &GroupFacts, replay: &Replay, total: &WaveLedger, now: Ti
     let refuted = total.returned > 0 && fix.as_ref().is_none_or(|fix| is_refuted(fix, facts));
     let is_empty = facts.counts.open().letters == 0;
     // A replay that delivered nothing confirms no fix: people discarded its letters.
-    let is_discarded = is_empty && total.delivered == 0 && facts.counts.of(LetterStateKind::Discarded).letters > 0;
+    let is_discarded = is_empty && total.delivered == 0 && facts.counts.tally(LetterStateKind::Discarded).letters > 0;
     match fix {
         _ if is_discarded => GroupState::Discarded { at: now },
         Some(fix) if is_empty => GroupState::Resolved { at: now, fix, replay: replay.id().clone() },

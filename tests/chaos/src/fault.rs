@@ -1,5 +1,6 @@
 //! The faults, each done to the running office from outside.
 
+pub use crate::arguments::Fault;
 use crate::office::{Office, tail};
 use crate::oracle::{Store, Violation};
 use crate::round::Trial;
@@ -16,62 +17,7 @@ const REFUSE_MAX: Duration = Duration::from_secs(20);
 /// The jump of the clock, seconds, either way.
 pub const JUMP_S: i64 = 2 * 60 * 60;
 
-/// What is done to the office in a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
-    /// SIGKILL.
-    Kill,
-    /// SIGSTOP, and SIGCONT seconds later.
-    Freeze,
-    /// The file system of its folder is full for seconds.
-    FullDisk,
-    /// Its files cannot grow for seconds.
-    FileLimit,
-    /// SIGKILL, and both logs lose what lies behind their last whole transaction.
-    CutLog,
-    /// SIGKILL, and flipped bits in its log until the next start has shown what it does.
-    DamagedLog,
-    /// The clock jumps by two hours, and jumps back at the next start.
-    ClockJump,
-    /// Another office starts on its folder.
-    SecondProcess,
-    /// It can open no further file or connection for seconds.
-    FewHandles,
-    /// It gets no further memory for seconds.
-    LittleMemory,
-}
-
 impl Fault {
-    /// All faults.
-    pub const ALL: [Fault; 10] = [
-        Fault::Kill,
-        Fault::Freeze,
-        Fault::FullDisk,
-        Fault::FileLimit,
-        Fault::CutLog,
-        Fault::DamagedLog,
-        Fault::ClockJump,
-        Fault::SecondProcess,
-        Fault::FewHandles,
-        Fault::LittleMemory,
-    ];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fault::Kill => "kill",
-            Fault::Freeze => "freeze",
-            Fault::FullDisk => "full-disk",
-            Fault::FileLimit => "file-limit",
-            Fault::CutLog => "cut-log",
-            Fault::DamagedLog => "damaged-log",
-            Fault::ClockJump => "clock-jump",
-            Fault::SecondProcess => "second-process",
-            Fault::FewHandles => "few-handles",
-            Fault::LittleMemory => "little-memory",
-        }
-    }
-
     /// Whether the office may end of it: a process that gets no memory cannot go on.
     fn may_end(self) -> bool {
         matches!(self, Fault::LittleMemory)

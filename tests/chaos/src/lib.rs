@@ -2,6 +2,7 @@
 //! replays run. After each round an oracle, which knows only the databases and the API, checks that no letter was lost,
 //! doubled or miscounted.
 
+pub mod arguments;
 pub mod evidence;
 pub mod fault;
 pub mod observer;

@@ -105,7 +105,7 @@ pub struct Explored {
 /// that breaks a promise.
 pub fn check(scope: Scope, threads: usize) -> Explored {
     let model = Blocks { scope, mutation: None };
-    let graph = rest::Graph::of(&model);
+    let graph = rest::Graph::from_model(&model);
     if !graph.is_right {
         // It knows the paths.
         model.checker().threads(threads).spawn_bfs().join().assert_properties();
@@ -124,7 +124,9 @@ pub fn caught(scope: Scope, mutation: Mutation) -> Option<(&'static str, usize)>
     let failed = model.properties().into_iter().filter(|p| matches!(p.expectation, stateright::Expectation::Always));
     let found = failed.filter_map(|p| Some((p.name, checked.discovery(p.name)?.into_actions().len())));
     let found = found.min_by_key(|(_, steps)| *steps);
-    found.or_else(|| rest::Graph::of(&model).end_is_reached_from_everywhere(&model).err().map(|_| (promise::REST, 0)))
+    found.or_else(|| {
+        rest::Graph::from_model(&model).end_is_reached_from_everywhere(&model).err().map(|_| (promise::REST, 0))
+    })
 }
 
 /// The model.

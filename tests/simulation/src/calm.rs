@@ -88,7 +88,7 @@ async fn groups_are_closed(fixture: &mut Fixture) -> Result<(), String> {
         if group.discarding.is_some() {
             return Err(format!("a discard of group {} is not complete: {:?}", group.id, group.discarding));
         }
-        let (open, discarded) = (counts.open().letters, counts.of(LetterStateKind::Discarded).letters);
+        let (open, discarded) = (counts.open().letters, counts.tally(LetterStateKind::Discarded).letters);
         let is_closed = matches!(group.state, GroupState::Discarded { .. } | GroupState::Resolved { .. });
         if open > 0 && is_closed || open == 0 && discarded > 0 && !is_closed {
             return Err(format!(

@@ -175,7 +175,7 @@ fn counters_are_exact(facts: &GroupFacts, contents: &Contents) -> Result<(), Str
             count += 1;
             letter.diagnosis.impact.money.into_iter().for_each(|sum| money.add(sum));
         }
-        let tally = facts.counts.of(kind);
+        let tally = facts.counts.tally(kind);
         if (tally.letters, &tally.money) != (count, &money) {
             return Err(format!(
                 "group {id} has {count} {} worth {money:?}, its counters say {tally:?}",

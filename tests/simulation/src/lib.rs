@@ -5,6 +5,7 @@
 //! A [`checker`] observes every call that takes effect and checks each send against the office's promises; [`checks`]
 //! reads the store. After the faults comes a calm phase in which every replay must finish: nothing lost, nothing stuck.
 
+pub mod arguments;
 pub mod blocks;
 mod calm;
 mod checker;

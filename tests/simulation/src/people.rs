@@ -56,14 +56,14 @@ fn choose(fixture: &mut Fixture, facts: &GroupFacts, planned: bool) -> Option<Ac
     if let Some(other) = facts.variant.merge.members.first().filter(|_| below(20) == 0) {
         return Some(Action::Unmerge(other.clone()));
     }
-    if facts.counts.of(LetterStateKind::Quarantined).letters > 0 && below(6) == 0 {
+    if facts.counts.tally(LetterStateKind::Quarantined).letters > 0 && below(6) == 0 {
         return Some(Action::Release);
     }
     // Rare, so that most letters are left for replays.
     if below(40) == 0 {
         return Some(Action::Discard);
     }
-    if facts.counts.of(LetterStateKind::Discarded).letters > 0 && below(4) == 0 {
+    if facts.counts.tally(LetterStateKind::Discarded).letters > 0 && below(4) == 0 {
         return Some(Action::Undo);
     }
     match &facts.variant.state {

@@ -172,7 +172,7 @@ impl Metered {
         for group in groups {
             plans.push(self.world.plan(group, &pace).await);
         }
-        let planned = self.meter.read().of(self.placed);
+        let planned = self.meter.read().row_for(self.placed);
         let mut replays = Vec::new();
         for (group, plan) in groups.iter().zip(&plans) {
             let (office, anna) = (&self.world.office, self.world.anna());
@@ -190,14 +190,14 @@ impl Metered {
                 self.world.advance(Span::from_secs(1));
             }
         }
-        self.meter.read().of(self.placed)
+        self.meter.read().row_for(self.placed)
     }
 
     /// Checks that every letter is in a state.
     async fn all_are(&self, state: LetterStateKind) {
         let mut letters = 0;
         for group in self.all_groups().await {
-            letters += self.world.counters_are_exact(&group).await.of(state).letters.cast_unsigned();
+            letters += self.world.counters_are_exact(&group).await.tally(state).letters.cast_unsigned();
         }
         assert_eq!(letters, self.placed);
     }
@@ -211,7 +211,7 @@ async fn kept(endpoint: &Endpoint, bytes: usize, batch: u64, groups: u64) -> Row
     let mut metered = Metered::new(endpoint, bytes, groups).await;
     let letters = LETTERS.min(batch * EVENTS_MAX);
     metered.keep(letters, batch).await;
-    metered.meter.read().of(letters)
+    metered.meter.read().row_for(letters)
 }
 
 async fn planned_and_replayed(endpoint: &Endpoint, bytes: usize, groups: u64) -> [Row; 3] {
@@ -223,7 +223,7 @@ async fn planned_and_replayed(endpoint: &Endpoint, bytes: usize, groups: u64) ->
     metered.meter.read();
     let now = metered.world.office.now().plus(Span::from_days(1));
     while metered.world.office.store.forget(Closed::Delivered, now, LETTERS as usize).await.expect("forget") > 0 {}
-    [planned, replayed, metered.meter.read().of(LETTERS)]
+    [planned, replayed, metered.meter.read().row_for(LETTERS)]
 }
 
 async fn returned(endpoint: &Endpoint, bytes: usize) -> Row {
@@ -238,7 +238,7 @@ async fn returned(endpoint: &Endpoint, bytes: usize) -> Row {
     metered.fail("v2").await;
     metered.meter.read();
     assert_eq!(metered.intake(BATCH).await, LETTERS);
-    let row = metered.meter.read().of(LETTERS);
+    let row = metered.meter.read().row_for(LETTERS);
     metered.all_are(LetterStateKind::Waiting).await;
     row
 }
@@ -258,7 +258,7 @@ async fn transformed(endpoint: &Endpoint, bytes: usize) -> [Row; 2] {
         }
         go_on = Some(run.revision);
     }
-    let dry = metered.meter.read().of(LETTERS);
+    let dry = metered.meter.read().row_for(LETTERS);
     let found = metered.declare(FixKind::PayloadTransform, "v1").await;
     let (_, replays) = metered.plan_and_approve(&found, FIRST).await;
     [dry, metered.replay(&replays).await]

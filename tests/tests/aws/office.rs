@@ -105,7 +105,7 @@ async fn replay_delivers_every_letter() {
     assert!(replay.is_finished());
     assert_eq!(world.ledger(&plan.id).await.total().delivered, 25);
     let counts = world.counters_are_exact(&group).await;
-    assert_eq!(counts.of(LetterStateKind::Delivered).letters, 25);
+    assert_eq!(counts.tally(LetterStateKind::Delivered).letters, 25);
 }
 
 #[tokio::test]

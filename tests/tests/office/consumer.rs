@@ -39,7 +39,7 @@ async fn handled_messages_are_deleted() {
 async fn a_permanent_failure_is_dead_lettered_at_once_with_its_whole_content() {
     let world = World::new(3).await;
     let marker = Marker {
-        letter: LetterId::of(&world.main, &"m".into()),
+        letter: LetterId::from_message(&world.main, &"m".into()),
         replay: ReplayId::new("a".repeat(32)),
         attempt: 2,
         seq: 0,

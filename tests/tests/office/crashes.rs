@@ -34,7 +34,7 @@ async fn replay_survives(call: i64, after: bool) -> bool {
     assert_eq!(total.delivered, LETTERS, "{case}: {total:?}");
     assert!(matches!(world.store.group(&group).await.unwrap().unwrap().state, GroupState::Resolved { .. }), "{case}");
     let counts = world.counters_are_exact(&group).await;
-    assert_eq!(counts.of(LetterStateKind::Delivered).letters, LETTERS as i64, "{case}");
+    assert_eq!(counts.tally(LetterStateKind::Delivered).letters, LETTERS as i64, "{case}");
 
     let mut times: BTreeMap<String, u64> = BTreeMap::new();
     for body in world.processed.lock().unwrap().iter() {

@@ -70,7 +70,7 @@ async fn state(world: &World, group: &GroupId) -> GroupState {
 /// Returns the numbers of open and of discarded letters, after checking that every counter is exact.
 async fn numbers(world: &World, group: &GroupId) -> (i64, i64) {
     let counts = world.counters_are_exact(group).await;
-    (counts.open().letters, counts.of(LetterStateKind::Discarded).letters)
+    (counts.open().letters, counts.tally(LetterStateKind::Discarded).letters)
 }
 
 async fn acts(world: &World, group: &GroupId, act: Act) -> Vec<(String, String, Option<String>)> {
@@ -343,7 +343,7 @@ async fn discarded_letters_are_deleted_after_their_time_and_their_numbers_stay()
     sweep_for(2).await;
     assert_eq!(world.letters(&group, None).await.len(), 0);
     let counts = facts(&world, &group).await.counts;
-    assert_eq!((counts.of(LetterStateKind::Discarded).letters, counts.open().letters), (2, 0));
+    assert_eq!((counts.tally(LetterStateKind::Discarded).letters, counts.open().letters), (2, 0));
     let refused = undo(&world, &group, &letters).await.unwrap_err();
     assert!(refused.to_string().contains("deleted already"), "{refused}");
     assert!(matches!(state(&world, &group).await, GroupState::Discarded { .. }));

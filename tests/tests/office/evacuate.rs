@@ -22,7 +22,7 @@ struct Taken(Vec<String>);
 
 #[async_trait]
 impl Takers for Taken {
-    async fn of(&self, _: &QueueArn) -> Result<Vec<String>, String> {
+    async fn receiving_from(&self, _: &QueueArn) -> Result<Vec<String>, String> {
         Ok(self.0.clone())
     }
 }

@@ -49,6 +49,6 @@ async fn a_hand_whose_letters_have_many_fingerprints_is_sent_once_in_several_com
     world.ledger_matches_entries(&plan.id).await;
     for facts in groups {
         let counts = world.counters_are_exact(&facts.variant.id).await;
-        assert_eq!(counts.of(LetterStateKind::Delivered).letters as usize, HAND_LETTERS_MAX / VARIANTS);
+        assert_eq!(counts.tally(LetterStateKind::Delivered).letters as usize, HAND_LETTERS_MAX / VARIANTS);
     }
 }

@@ -162,7 +162,7 @@ async fn a_plan_and_a_fix_cover_every_variant() {
     assert!(matches!(state, GroupState::Resolved { .. }), "{state:?}");
     for volume in &VOLUMES[..3] {
         let counts = world.counters_are_exact(&id_of(&world, volume).await).await;
-        assert_eq!((counts.of(LetterStateKind::Delivered).letters, counts.deaths), (2, 2));
+        assert_eq!((counts.tally(LetterStateKind::Delivered).letters, counts.deaths), (2, 2));
     }
 
     world.advance(Span::from_secs(60));

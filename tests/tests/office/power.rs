@@ -143,7 +143,7 @@ async fn story(seed: u64, opening: Opening) -> Result<usize, OpenError> {
     assert_eq!((total.selected(), total.delivered), (LETTERS, LETTERS), "seed {seed}: {total:?}");
     let state = world.store.group(&group).await.expect("the store").expect("a group").state;
     assert!(matches!(state, GroupState::Resolved { .. }), "seed {seed}: {state:?}");
-    assert_eq!(world.counters_are_exact(&group).await.of(LetterStateKind::Delivered).letters, LETTERS as i64);
+    assert_eq!(world.counters_are_exact(&group).await.tally(LetterStateKind::Delivered).letters, LETTERS as i64);
 
     let mut times: BTreeMap<String, u64> = BTreeMap::new();
     for body in world.processed.lock().expect("a list").iter() {

@@ -72,7 +72,7 @@ async fn a_letter_that_returned_from_three_replays_is_quarantined_and_counted() 
     let letters = quarantined(&world, &group).await;
     assert!(letters.iter().all(|letter| (letter.replays, letter.deaths) == (3, 4)));
     let counts = world.counters_are_exact(&group).await;
-    assert_eq!((counts.of(LetterStateKind::Quarantined).letters, counts.open().letters), (2, 2), "they are open");
+    assert_eq!((counts.tally(LetterStateKind::Quarantined).letters, counts.open().letters), (2, 2), "they are open");
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
     assert_eq!(
         facts.loss_at,
@@ -116,7 +116,7 @@ async fn a_person_releases_letters_with_a_reason_and_their_count_starts_again() 
     let letter = world.store.letter(&one).await.unwrap().unwrap();
     assert_eq!((letter.state, letter.replays, letter.replays_forgiven), (LetterState::Waiting, 3, 3));
     assert_eq!(act::release(office, &anna, &group, &release("all of them")).await.unwrap(), 1);
-    assert_eq!(world.counters_are_exact(&group).await.of(LetterStateKind::Waiting).letters, 2);
+    assert_eq!(world.counters_are_exact(&group).await.tally(LetterStateKind::Waiting).letters, 2);
     let audit = world.store.audit(&group, None, 100).await.unwrap().items;
     let released: Vec<_> = audit.iter().filter(|record| record.act == Act::LettersReleased).collect();
     assert_eq!((released.len(), released[0].reason.as_deref()), (2, Some("all of them")));
@@ -131,7 +131,7 @@ async fn a_person_releases_letters_with_a_reason_and_their_count_starts_again() 
     }
     assert!(replays >= 3, "{replays}");
     let counts = world.counters_are_exact(&group).await;
-    assert_eq!(counts.of(LetterStateKind::Delivered).letters, 1);
+    assert_eq!(counts.tally(LetterStateKind::Delivered).letters, 1);
     assert_eq!(quarantined(&world, &group).await[0].replays, 6);
 }
 

@@ -85,7 +85,7 @@ async fn a_replay_whose_letters_are_all_confirmed_waits_for_no_window_and_no_bac
     let state = world.store.group(&group).await.unwrap().unwrap().state;
     assert!(matches!(state, GroupState::Resolved { .. }), "{state:?}");
     let counts = world.counters_are_exact(&group).await;
-    assert_eq!(counts.of(LetterStateKind::Delivered).letters, 40);
+    assert_eq!(counts.tally(LetterStateKind::Delivered).letters, 40);
 }
 
 #[tokio::test]
@@ -153,7 +153,7 @@ async fn a_confirmed_letter_that_returns_is_returned() {
     let total = world.ledger(&id).await.total();
     assert_eq!((total.delivered, total.confirmed, total.returned), (0, 0, 2));
     world.ledger_matches_entries(&id).await;
-    assert_eq!(world.counters_are_exact(&group).await.of(LetterStateKind::Waiting).letters, 2);
+    assert_eq!(world.counters_are_exact(&group).await.tally(LetterStateKind::Waiting).letters, 2);
 }
 
 #[tokio::test]
@@ -199,7 +199,7 @@ async fn receipts_survive(call: i64, after: bool) -> bool {
     world.ledger_matches_entries(&id).await;
     let total = world.ledger(&id).await.total();
     assert_eq!((total.delivered, total.confirmed), (2, 2), "call {call}, after: {after}");
-    assert_eq!(world.counters_are_exact(&group).await.of(LetterStateKind::Delivered).letters, 2);
+    assert_eq!(world.counters_are_exact(&group).await.tally(LetterStateKind::Delivered).letters, 2);
     world.faults.has_failed()
 }
 
@@ -224,5 +224,5 @@ async fn two_functions_that_get_the_same_receipts_at_once_count_them_once() {
         world.advance(Span::from_secs(1));
     }
     assert_eq!(world.ledger(&id).await.total().confirmed, 30);
-    assert_eq!(world.counters_are_exact(&group).await.of(LetterStateKind::Delivered).letters, 30);
+    assert_eq!(world.counters_are_exact(&group).await.tally(LetterStateKind::Delivered).letters, 30);
 }

@@ -77,7 +77,7 @@ async fn a_right_fix_delivers_every_letter_and_resolves_the_group() {
     assert_eq!(world.ledger(&id).await.total().delivered, 40);
     assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
     let counts = world.counters_are_exact(&group).await;
-    assert_eq!((counts.open().letters, counts.of(LetterStateKind::Delivered).letters), (0, 40));
+    assert_eq!((counts.open().letters, counts.tally(LetterStateKind::Delivered).letters), (0, 40));
     assert_eq!(world.processed.lock().unwrap().len(), 40, "each letter was processed once");
 }
 
@@ -130,7 +130,7 @@ async fn a_wrong_fix_pauses_the_replay_and_the_right_one_finishes_it() {
     world.run(&plan.id, &everything_works, "v3").await;
     assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
     let counts = world.counters_are_exact(&group).await;
-    assert_eq!(counts.of(LetterStateKind::Delivered).letters, 60);
+    assert_eq!(counts.tally(LetterStateKind::Delivered).letters, 60);
     assert_eq!(world.processed.lock().unwrap().len(), 60);
 }
 

@@ -110,7 +110,7 @@ async fn a_replay_killed_repeatedly_delivers_every_letter() {
 
     let after = detail(&viewer, &group).await;
     assert!(matches!(after.row.state, GroupState::Resolved { .. }), "{:?}", after.row.state);
-    assert_eq!(after.counts.of(LetterStateKind::Delivered).letters as u64, LETTERS);
+    assert_eq!(after.counts.tally(LetterStateKind::Delivered).letters as u64, LETTERS);
     assert_eq!(letters_of(&viewer, &group).await.len() as u64, LETTERS, "no letter is lost or new");
     assert_eq!(after.counts.by_state.values().map(|tally| tally.letters).sum::<i64>() as u64, LETTERS);
 }
@@ -193,7 +193,7 @@ async fn every_order_is_one_letter(client: &Client, bursts: u64, each: u64) -> V
     for group in groups(client).await {
         let letters = letters_of(client, &group.id).await;
         let counts = detail(client, &group.id).await.counts;
-        assert_eq!(counts.of(LetterStateKind::Waiting).letters, letters.len() as i64, "{}", group.title);
+        assert_eq!(counts.tally(LetterStateKind::Waiting).letters, letters.len() as i64, "{}", group.title);
         assert_eq!(counts.deaths, letters.len() as u64, "{}: each letter died once", group.title);
         for letter in letters {
             let letter: Value = client.get(&format!("/letters/{}", letter["id"].as_str().expect("an id"))).await;
@@ -253,7 +253,7 @@ async fn a_closed_gate_refuses_curl_and_sends_nothing() {
 
     assert!(anna.get::<ReplaysAnswer>("/replays").await.replays.is_empty());
     let counts = detail(&anna, &group).await.counts;
-    assert_eq!(counts.of(LetterStateKind::Waiting).letters, 5, "every letter still waits");
+    assert_eq!(counts.tally(LetterStateKind::Waiting).letters, 5, "every letter still waits");
     let state = demo.panel().state().await;
     assert_eq!(state.main.map(|depth| depth.visible_count + depth.in_flight_count), Some(0), "nothing was sent");
     assert_eq!(state.state.handled_count, 0, "nothing was handled");

@@ -25,7 +25,7 @@ pub struct Digests(Vec<(GroupId, String)>);
 
 impl Digests {
     /// Computes the digests.
-    pub fn of(rows: &[GroupRow]) -> Self {
+    pub fn from_rows(rows: &[GroupRow]) -> Self {
         // A row always has a JSON form.
         let digest = |row: &GroupRow| hash_hex(&[&serde_json::to_string(row).unwrap_or_default()]);
         Self(rows.iter().map(|row| (row.id.clone(), digest(row))).collect())
@@ -110,7 +110,7 @@ mod tests {
 
     fn answer(groups: Vec<GroupRow>) -> GroupsAnswer {
         GroupsAnswer {
-            version: Digests::of(&groups).version(),
+            version: Digests::from_rows(&groups).version(),
             groups,
             changes: None,
             summary: Summary::default(),
@@ -133,19 +133,19 @@ mod tests {
         let before = answer(rows(400));
         let mut after = rows(400);
         after[7].customers = 99;
-        let sent = Digests::of(&after).since(&before.version, answer(after.clone()));
+        let sent = Digests::from_rows(&after).since(&before.version, answer(after.clone()));
         let changes = sent.changes.unwrap();
         assert_eq!((changes.parts, changes.changed.len(), changes.order), (50, 1, None));
         assert!(sent.groups.contains(&after[7]) && sent.groups.len() < 30, "{}", sent.groups.len());
         after.swap(0, 399);
-        let sent = Digests::of(&after).since(&before.version, answer(after.clone()));
+        let sent = Digests::from_rows(&after).since(&before.version, answer(after.clone()));
         assert_eq!(sent.changes.unwrap().order.unwrap().len(), 400);
     }
 
     #[test]
     fn what_is_no_version_gives_the_whole_list() {
         let whole = answer(rows(20));
-        let digests = Digests::of(&whole.groups);
+        let digests = Digests::from_rows(&whole.groups);
         let long = "0".repeat(VERSION_CHARS_MAX + DIGITS);
         for version in ["", "x", "0123456789ab", "0123456789abcdef", "0123456789xy0123456789ab", "ä", &long] {
             assert_eq!(digests.since(version, whole.clone()), whole, "{version}");
@@ -154,6 +154,6 @@ mod tests {
         assert_eq!((unchanged.groups, unchanged.changes.unwrap().changed), (vec![], vec![]));
         assert!(digests.version().len() <= VERSION_CHARS_MAX);
         let other = answer(rows(3).into_iter().map(|row| GroupRow { owner: Some("ana".to_string()), ..row }).collect());
-        assert_eq!(Digests::of(&other.groups).since(&whole.version, other.clone()), other, "most rows differ");
+        assert_eq!(Digests::from_rows(&other.groups).since(&whole.version, other.clone()), other, "most rows differ");
     }
 }

@@ -45,7 +45,7 @@ pub fn unrated(rows: &[GroupRow], rates: Option<&Rates>) -> Vec<Currency> {
     if found.len() < 2 {
         return Vec::new();
     }
-    found.retain(|currency| rates.is_none_or(|rates| rates.of(*currency).is_none()));
+    found.retain(|currency| rates.is_none_or(|rates| rates.rate_for(*currency).is_none()));
     found
 }
 

@@ -2,12 +2,13 @@
 //!
 //! `cargo ci` calls it with the same inputs in every run. `cargo xtask schemathesis` searches for new ones.
 
+use super::minutes;
 use super::tally::Tally;
 use super::{built, rust};
 use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
 use crate::tools::schemathesis;
-use crate::{run, say};
+use crate::{Work, run, say};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -35,14 +36,15 @@ pub fn fixed(paths: &Paths) -> Outcome<Tally> {
     Ok(Tally::passed(1))
 }
 
-/// `cargo xtask schemathesis [--minutes N]`: other inputs in every run, for some minutes.
-pub fn search(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
+/// Reads the arguments of `cargo xtask schemathesis [--minutes N]`.
+pub fn read(args: &[String]) -> Outcome<Work> {
     let usage = || Failure::new("Usage: cargo xtask schemathesis [--minutes N]");
-    let minutes: u64 = match args {
-        [] => MINUTES,
-        [flag, minutes] if flag == "--minutes" => minutes.parse().map_err(|_| usage())?,
-        _ => return Err(usage()),
-    };
+    let minutes = minutes(args, MINUTES).ok_or_else(usage)?;
+    Ok(Box::new(move |paths| search(paths, minutes)))
+}
+
+/// Calls it with other inputs in every run, for some minutes.
+fn search(paths: &Paths, minutes: u64) -> Outcome<ExitCode> {
     built::build(paths)?;
     rust::one_machine(paths)?;
     call(paths, &["--max-time", &(minutes * 60).to_string(), "--phases", "examples,coverage,fuzzing,stateful"])?;

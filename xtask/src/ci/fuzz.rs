@@ -3,11 +3,12 @@
 //! `cargo ci` searches on a fixed seed for a fixed number of inputs, so that a run is red or green by the code alone.
 //! `cargo xtask fuzz` searches for new inputs. The step `test` replays the corpus on every compiler.
 
+use super::minutes;
 use super::tally::Tally;
 use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
 use crate::tools::fuzzer;
-use crate::{run, say};
+use crate::{Work, run, say};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -43,14 +44,14 @@ pub fn fixed(paths: &Paths) -> Outcome<Tally> {
     Ok(Tally::passed(targets.len() as u64))
 }
 
-/// `cargo xtask fuzz [--minutes N]`: searches each target for some minutes, beginning where the last search ended.
-pub fn search(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
-    let usage = || Failure::new("Usage: cargo xtask fuzz [--minutes N]");
-    let minutes = match args {
-        [] => MINUTES,
-        [flag, minutes] if flag == "--minutes" => minutes.parse().map_err(|_| usage())?,
-        _ => return Err(usage()),
-    };
+/// Reads the arguments of `cargo xtask fuzz [--minutes N]`.
+pub fn read(args: &[String]) -> Outcome<Work> {
+    let minutes = minutes(args, MINUTES).ok_or_else(|| Failure::new("Usage: cargo xtask fuzz [--minutes N]"))?;
+    Ok(Box::new(move |paths| search(paths, minutes)))
+}
+
+/// Searches each target for some minutes, beginning where the last search ended.
+fn search(paths: &Paths, minutes: u64) -> Outcome<ExitCode> {
     let nightly = nightly(paths).ok_or_else(|| {
         Failure::new(NO_NIGHTLY).remedy(format!("Install it with: rustup toolchain install {PINNED}"))
     })?;

@@ -20,13 +20,13 @@ mod witness;
 
 use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
-use crate::{disk, say};
-pub use api::search as call_api;
+use crate::{Work, disk, say};
+pub use api::read as read_call_api;
 pub use features::all as check_features;
-pub use fuzz::search;
+pub use fuzz::read as read_search;
 use report::{Ended, Ending};
-pub use screenshots::take as take_screenshots;
-use std::path::Path;
+pub use screenshots::read as read_screenshots;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 use steps::{STEPS, Step};
@@ -39,29 +39,38 @@ const FAILED: &str = "DLO_CI_FAILED";
 /// How the runner starts the process of one step: `ci --step <name> <result file>`.
 const ONE_STEP: &str = "--step";
 
-pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
-    if args == ["--list"] {
-        for step in STEPS {
-            println!("{:<12} {}", step.name, step.what);
+pub fn read(args: &[String]) -> Outcome<Work> {
+    match args {
+        [flag] if flag == "--list" => Ok(Box::new(|_| list())),
+        [flag, name, file] if flag == ONE_STEP => {
+            let (step, file) = (find(name)?, PathBuf::from(file));
+            Ok(Box::new(move |paths| as_process(paths, step, &file)))
         }
-        return Ok(ExitCode::SUCCESS);
+        _ => {
+            let (chosen, is_all) = (choose(args)?, args.is_empty());
+            Ok(Box::new(move |paths| command(paths, &chosen, is_all)))
+        }
     }
-    if let [flag, name, file] = args
-        && flag == ONE_STEP
-    {
-        return as_process(paths, find(name)?, Path::new(file));
+}
+
+fn list() -> Outcome<ExitCode> {
+    for step in STEPS {
+        println!("{:<12} {}", step.name, step.what);
     }
-    let chosen = choose(args)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn command(paths: &Paths, chosen: &[&'static Step], is_all: bool) -> Outcome<ExitCode> {
     // A target directory that was checked before has most of its bulk already.
     let checked_before = paths.target.join("demo").is_dir();
-    let room = if checked_before || !args.is_empty() { disk::FRESH_BYTES } else { disk::EVERY_CHECK_BYTES };
+    let room = if checked_before || !is_all { disk::FRESH_BYTES } else { disk::EVERY_CHECK_BYTES };
     disk::check(&paths.root, room)?;
     let started = Instant::now();
-    let ended = match chosen.as_slice() {
+    let ended = match chosen {
         [step] => vec![alone(paths, step)],
         steps => runner::run(paths, steps)?,
     };
-    let table = times::kept(paths, &ended, started.elapsed(), args.is_empty())?;
+    let table = times::kept(paths, &ended, started.elapsed(), is_all)?;
     report::print(&ended, &table);
     let passed = ended.iter().all(|ended| matches!(ended.ending, Ending::Passed));
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -90,7 +99,7 @@ fn find(name: &str) -> Outcome<&'static Step> {
 }
 
 /// Reads the steps that the arguments name.
-pub fn choose(args: &[String]) -> Outcome<Vec<&'static Step>> {
+fn choose(args: &[String]) -> Outcome<Vec<&'static Step>> {
     if args.is_empty() {
         return Ok(STEPS.iter().collect());
     }
@@ -102,6 +111,15 @@ pub fn choose(args: &[String]) -> Outcome<Vec<&'static Step>> {
         }
     }
     Ok(chosen)
+}
+
+/// Reads `[--minutes N]`. Returns `None` if the arguments are anything else.
+fn minutes(args: &[String], default: u64) -> Option<u64> {
+    match args {
+        [] => Some(default),
+        [flag, minutes] if flag == "--minutes" => minutes.parse().ok(),
+        _ => None,
+    }
 }
 
 /// Runs one step in this process, with its output on the terminal.

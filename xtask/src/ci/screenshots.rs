@@ -6,7 +6,7 @@ use crate::failure::{Outcome, at, fail};
 use crate::paths::Paths;
 use crate::tools::axe;
 use crate::tools::browser::Browser;
-use crate::{native, run, say};
+use crate::{Work, native, run, say};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
@@ -15,8 +15,17 @@ const LOOKS: [&str; 4] = ["1440x900-light", "1440x900-dark", "390x844-light", "3
 const STYLE: &str = "body{font:14px system-ui;margin:24px;color-scheme:light dark}\
     div{display:grid;grid-template-columns:3fr 3fr 1fr 1fr;gap:8px}img{width:100%;border:1px solid #888}";
 
-/// `cargo xtask screenshots [word]`: takes them in the browser tests whose names contain the word, or in all.
-pub fn take(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
+/// Reads the arguments of `cargo xtask screenshots [word]`.
+pub fn read(args: &[String]) -> Outcome<Work> {
+    if args.len() > 1 {
+        return fail("Usage: cargo xtask screenshots [word]");
+    }
+    let args = args.to_vec();
+    Ok(Box::new(move |paths| take(paths, &args)))
+}
+
+/// Takes them in the browser tests whose names contain the word, or in all.
+fn take(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     let browser = Browser::ensure(paths)?;
     axe::ensure(paths)?;
     rust::ensure_one_machine(paths)?;

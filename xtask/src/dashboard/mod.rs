@@ -45,7 +45,8 @@ pub fn ensure_before_tests(paths: &Paths) -> Outcome<WebTools> {
 /// is there already is as good.
 pub fn ensure_quick(paths: &Paths) -> Outcome<()> {
     let tools = WebTools::ensure_quick(paths)?;
-    let is_built = |versions: &str| Ok(stamp::read(&paths.dist()).as_deref() == Some(&stamp::of(paths, versions)?));
+    let is_built =
+        |versions: &str| Ok(stamp::read(&paths.dist()).as_deref() == Some(&stamp::compute(paths, versions)?));
     if is_built(&tools.versions_of_small())? {
         say::note(UNCHANGED);
         return Ok(());
@@ -60,7 +61,7 @@ fn ensure_with(paths: &Paths, of_bundler: &[&str]) -> Outcome<WebTools> {
 }
 
 fn build(paths: &Paths, of_bundler: &[&str], tools: &WebTools) -> Outcome<()> {
-    let stamp = stamp::of(paths, &tools.versions())?;
+    let stamp = stamp::compute(paths, &tools.versions())?;
     if stamp::read(&paths.dist()).as_deref() == Some(stamp.as_str()) {
         say::note(UNCHANGED);
         return Ok(());

@@ -20,7 +20,7 @@ const INPUTS: &[&str] = &[
     "xtask/src/dashboard",
 ];
 
-pub fn of(paths: &Paths, tools: &str) -> Outcome<String> {
+pub fn compute(paths: &Paths, tools: &str) -> Outcome<String> {
     let mut fnv = Fnv::new();
     fnv.add(tools.as_bytes());
     for file in inputs(paths)? {
@@ -82,12 +82,12 @@ mod tests {
         std::fs::create_dir_all(paths.dist()).expect("folders");
         let source = root.join("dashboard/src/main.rs");
         std::fs::write(&source, "one").expect("written");
-        let first = of(&paths, "tools 1").expect("a stamp");
+        let first = compute(&paths, "tools 1").expect("a stamp");
         std::fs::write(paths.dist().join("index.html"), "product").expect("written");
-        assert_eq!(of(&paths, "tools 1").expect("a stamp"), first);
-        assert_ne!(of(&paths, "tools 2").expect("a stamp"), first);
+        assert_eq!(compute(&paths, "tools 1").expect("a stamp"), first);
+        assert_ne!(compute(&paths, "tools 2").expect("a stamp"), first);
         std::fs::write(&source, "two").expect("written");
-        assert_ne!(of(&paths, "tools 1").expect("a stamp"), first);
+        assert_ne!(compute(&paths, "tools 1").expect("a stamp"), first);
         std::fs::remove_dir_all(&root).expect("removed");
     }
 }

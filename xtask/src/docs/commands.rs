@@ -1,4 +1,4 @@
-//! Every command that a document or a file's head names exists: its package, program, example, step or subcommand.
+//! Every command that a document or a file's head names exists: its package, program, example or test, and its arguments.
 
 use super::markdown::{Line, lines, spans};
 use super::workspace::Workspace;
@@ -22,8 +22,8 @@ pub struct Named {
 const CARGO: &[&str] = &["bench", "build", "check", "clippy", "doc", "fmt", "install", "run", "rustc", "test", "tree"];
 const PROFILES: &[&str] = &["dev", "release", "demo", "witness", "wasm"];
 
-/// Collects the commands of all pages, and of the heads of all Rust files.
-pub fn named(pages: &[File], sources: &[File]) -> Vec<Named> {
+/// Collects the commands of all pages, of the heads of all Rust files, and of the comments of other files.
+pub fn named(pages: &[File], sources: &[File], others: &[File]) -> Vec<Named> {
     let mut found = Vec::new();
     for page in pages {
         let mut continued = String::new();
@@ -42,11 +42,13 @@ pub fn named(pages: &[File], sources: &[File]) -> Vec<Named> {
             }
         }
     }
-    for source in sources {
-        let head = source.text.lines().enumerate().take_while(|(_, line)| line.starts_with("//!"));
-        for (line, text) in head {
-            let at = format!("{}:{}", source.path.display(), line + 1);
-            found.extend(named_in_prose(&at, text));
+    let head = |file: &File| file.text.lines().take_while(|line| line.starts_with("//!")).count();
+    let whole = |file: &File| file.text.lines().count();
+    let is_comment = |line: &str| line.starts_with("//!") || line.trim_start().starts_with('#');
+    let files = sources.iter().map(|file| (file, head(file))).chain(others.iter().map(|file| (file, whole(file))));
+    for (file, count) in files {
+        for (line, text) in file.text.lines().take(count).enumerate().filter(|(_, text)| is_comment(text)) {
+            found.extend(named_in_prose(&format!("{}:{}", file.path.display(), line + 1), text));
         }
     }
     found
@@ -81,15 +83,16 @@ fn is_ours(text: &str) -> bool {
 
 /// The project's own commands.
 pub struct Known<'a> {
-    /// Of `cargo xtask`.
-    pub xtask: &'a [&'a str],
-    /// Of `cargo aws`.
-    pub aws: &'a [&'a str],
+    /// Reads a command line of `cargo xtask`, and runs nothing.
+    pub xtask: &'a dyn Fn(&[String]) -> Outcome<()>,
     /// Of `cargo ci --only`.
     pub steps: &'a [&'a str],
     /// The program that is asked which commands it has.
     pub dlo: &'a Path,
 }
+
+/// What stands in a command for what its reader puts there, and an example of it.
+const PLACEHOLDERS: &[(&str, &str)] = &[("N", "1"), ("S", "1"), ("<step>", "docs"), ("<name>", "kill")];
 
 /// What the repository has.
 struct Repository {
@@ -105,6 +108,8 @@ pub fn faults(paths: &Paths, named: &[Named], sources: &[File], known: &Known<'_
     for command in named {
         let words: Vec<&str> = command.text.split_whitespace().collect();
         let fault = match words.as_slice() {
+            // What `cargo demo` hands to `dlo demo`.
+            ["cargo", "demo", ..] => dlo_fault(&words[1..], &|words| help(known.dlo, words)),
             ["cargo", words @ ..] => {
                 cargo_fault(known, &repository, words).or_else(|| run_fault(words, &|words| help(known.dlo, words)))
             }
@@ -119,21 +124,35 @@ pub fn faults(paths: &Paths, named: &[Named], sources: &[File], known: &Known<'_
 fn cargo_fault(known: &Known<'_>, repository: &Repository, words: &[&str]) -> Option<String> {
     let unknown = |what: &str, word: &str| Some(format!("there is no {what} `{word}`"));
     match words {
-        ["demo" | "aws" | "xtask" | "ci"] | [] => None,
-        // `cargo xtask …` names no command.
-        ["xtask" | "aws" | "ci", word, ..] if word.starts_with(['…', '<', '[']) => None,
-        ["ci", "--only", step] if step.starts_with('<') || known.steps.contains(step) => None,
-        ["ci", "--list"] => None,
-        ["ci", flags @ ..] => Some(format!("`{}` names no step", flags.join(" "))),
-        ["xtask", command, ..] if !known.xtask.contains(command) => unknown("command of xtask", command),
-        ["aws", command, ..] if !known.aws.contains(command) => unknown("command of `cargo aws`", command),
-        ["demo" | "xtask" | "aws", ..] => None,
+        [] => None,
+        // The aliases of `.cargo/config.toml`.
+        ["xtask", words @ ..] | words @ ["ci" | "aws", ..] => {
+            (known.xtask)(&filled(words)).err().map(|failure| failure.what)
+        }
         ["test", flags @ ..] => {
             flags_fault(&repository.workspace, flags).or_else(|| filter_fault(&repository.tests, flags))
         }
         [command, flags @ ..] if CARGO.contains(command) => flags_fault(&repository.workspace, flags),
         [command, ..] => unknown("cargo command", command),
     }
+}
+
+/// Puts an example in each place that is left to the reader. Optional arguments lose their brackets, and `…` is nothing.
+fn filled(words: &[&str]) -> Vec<String> {
+    let mut filled: Vec<String> = Vec::new();
+    for word in words.join(" ").replace(['[', ']', '…'], "").split_whitespace() {
+        match filled.last_mut() {
+            // `<commit of the last release>` is one argument.
+            Some(last) if last.starts_with('<') && !last.ends_with('>') => *last = format!("{last} {word}"),
+            _ => filled.push(word.to_owned()),
+        }
+    }
+    for word in &mut filled {
+        if let Some((_, example)) = PLACEHOLDERS.iter().find(|(placeholder, _)| word == placeholder) {
+            *word = (*example).to_owned();
+        }
+    }
+    filled
 }
 
 fn flags_fault(workspace: &Workspace, flags: &[&str]) -> Option<String> {
@@ -230,18 +249,22 @@ mod tests {
              cargo run \\\n  -p dlo\n```\n",
         );
         let source = file("b.rs", "//! Run `cargo xtask tidy`.\n\n// `cargo nothing`\n");
-        let found: Vec<String> =
-            named(&[page], &[source]).into_iter().map(|named| format!("{} {}", named.at, named.text)).collect();
+        let other = file("c.toml", "[a]\nb = \"`cargo nothing`\"\n# See `cargo aws up`.\n");
+        let found: Vec<String> = named(&[page], &[source], &[other])
+            .into_iter()
+            .map(|named| format!("{} {}", named.at, named.text))
+            .collect();
         let expected =
             ["a.md:1 cargo ci", "a.md:4 cargo demo", "a.md:5 target/demo/dlo classify", "a.md:7 cargo run   -p dlo"];
-        assert_eq!(found, [&expected[..], &["b.rs:1 cargo xtask tidy"]].concat());
+        assert_eq!(found, [&expected[..], &["b.rs:1 cargo xtask tidy", "c.toml:3 cargo aws up"]].concat());
     }
 
     #[test]
     fn cargo_commands_name_what_exists() {
         let workspace = Workspace::parse(METADATA).expect("packages");
         let repository = Repository { workspace, tests: vec!["office::story::a_test".to_owned()] };
-        let known = Known { xtask: &["tidy"], aws: &["up"], steps: &["tidy"], dlo: Path::new("dlo") };
+        let xtask = |args: &[String]| crate::read(args).map(drop);
+        let known = Known { xtask: &xtask, steps: &[], dlo: Path::new("dlo") };
         for (command, fine) in [
             ("run --release -p dlo --features aws --bin dlo -- open --queue x", true),
             ("run --release -p dlo --example rates", true),
@@ -251,11 +274,19 @@ mod tests {
             ("run --profile fast -p dlo", false),
             ("ci --only tidy", true),
             ("ci --only nothing", false),
+            ("ci --only <step>", true),
             ("xtask tidy", true),
             ("xtask nothing", false),
-            ("aws up", true),
-            ("aws nothing", false),
             ("xtask …", true),
+            ("xtask chaos [--minutes N] [--fault <name>]", true),
+            ("xtask chaos [--hours N]", false),
+            ("xtask chaos --fault flood", false),
+            ("xtask package --since <commit of the last release>", true),
+            ("aws", true),
+            ("aws up", true),
+            ("aws up orders", false),
+            ("aws demo 100 gift-card", true),
+            ("aws demo 100 gift", false),
             ("nothing", false),
             ("test -p dlo", true),
             ("test -p dlo story::", true),

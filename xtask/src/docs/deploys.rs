@@ -121,7 +121,7 @@ mod tests {
 
     const CONFIG: &str = include_str!("../../../samconfig.toml");
 
-    fn of(page: &str) -> Vec<String> {
+    fn faults_in(page: &str) -> Vec<String> {
         faults(&[File { path: "a.md".into(), text: page.to_owned() }], CONFIG)
     }
 
@@ -138,12 +138,16 @@ mod tests {
             ("sam build --config-env witness\nsam deploy --guided", "a.md:3: `sam deploy --guided` deploys `default`"),
             ("sam deploy --config-env gone", "a.md:2: `sam deploy --config-env gone`: samconfig.toml has no"),
         ] {
-            let found = of(&format!("```sh\n{commands}\n```\n"));
+            let found = faults_in(&format!("```sh\n{commands}\n```\n"));
             let expected = usize::from(!fault.is_empty());
             assert!(found.len() == expected && found.iter().all(|f| f.starts_with(fault)), "{commands}: {found:?}");
         }
-        assert_eq!(of("Run `sam deploy -t infra/witness.yaml`.\n").len(), 1, "in prose, too");
-        assert_eq!(of("```sh\nsam build --config-env witness\n```\nThen `sam deploy`.\n"), [""; 0], "another block");
+        assert_eq!(faults_in("Run `sam deploy -t infra/witness.yaml`.\n").len(), 1, "in prose, too");
+        assert_eq!(
+            faults_in("```sh\nsam build --config-env witness\n```\nThen `sam deploy`.\n"),
+            [""; 0],
+            "another block"
+        );
     }
 
     #[test]

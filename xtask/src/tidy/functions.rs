@@ -1,17 +1,24 @@
-//! The rule about long functions, with the scanner that measures them.
+//! The rules about functions: their length, with the scanner that measures them, and names that say nothing.
 
-use super::source::Source;
+use super::source::{Source, has_word, lines};
 use super::{Finding, Rule};
 
 const LINES_MAX: usize = 70;
 /// In the dashboard a function is mostly one `view!`.
 const VIEW_LINES_MAX: usize = 120;
 
-pub const RULES: &[Rule] = &[Rule {
-    name: "function-length",
-    instead: "Split it: at most 70 lines, 120 in the dashboard.",
-    find: function_length,
-}];
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "function-length",
+        instead: "Split it: at most 70 lines, 120 in the dashboard.",
+        find: function_length,
+    },
+    Rule {
+        name: "function-name",
+        instead: "Say what it does or returns: `new`, `from_rows`, `for_page`, `rate_for`; in an example of the documentation, `example`.",
+        find: function_name,
+    },
+];
 
 fn function_length(source: &Source) -> Vec<Finding> {
     let max = if source.under("dashboard") { VIEW_LINES_MAX } else { LINES_MAX };
@@ -22,6 +29,15 @@ fn function_length(source: &Source) -> Vec<Finding> {
             Finding::new(function.first, format!("`{}` has {} lines, at most {max}", function.name, function.lines()))
         })
         .collect()
+}
+
+/// `of` says nothing about what a function does. Examples in comments of the documentation are code, too.
+fn function_name(source: &Source) -> Vec<Finding> {
+    let comments = lines(&source.text)
+        .map(|(line, text)| (line, text.trim_start()))
+        .filter(|(_, text)| source.is_rust() && (text.starts_with("///") || text.starts_with("//!")));
+    let found = lines(&source.code).chain(comments).filter(|(_, code)| has_word(code, "fn of"));
+    found.map(|(line, _)| Finding::new(line, "`fn of`")).collect()
 }
 
 struct Function<'a> {
@@ -100,6 +116,21 @@ mod tests {
                 ("a/src/b.rs", &long(70), &[]),
                 ("dashboard/src/page.rs", &long(121), &[3]),
                 ("dashboard/src/page.rs", &long(120), &[]),
+            ],
+        );
+    }
+
+    #[test]
+    fn names_say_what_a_function_does() {
+        rows(
+            RULES,
+            "function-name",
+            &[
+                ("a/src/b.rs", "impl A {\n    pub fn of(b: u8) -> Self {\n", &[2]),
+                ("a/src/b.rs", "trait A {\n    async fn of<B>(&self);\n", &[2]),
+                ("a/src/b.rs", "/// ```\n/// # fn of(a: u8) {\n", &[2]),
+                ("a/src/b.rs", "fn of_them() {}\nfn a() { proptest::option::of(b) }\n// fn of\n\"fn of(\"\n", &[]),
+                ("a/b.md", "/// fn of()\n", &[]),
             ],
         );
     }

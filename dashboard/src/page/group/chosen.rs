@@ -95,7 +95,7 @@ pub(super) struct Choice {
 
 impl Choice {
     /// Returns all letters of a filter.
-    pub(super) fn of(filter: LetterFilter) -> Self {
+    pub(super) fn from_filter(filter: LetterFilter) -> Self {
         Self { letters: Vec::new(), filter }
     }
 }

@@ -44,12 +44,12 @@ pub(super) fn DiscardButton(
     let is_discarded = state == Some(LetterStateKind::Discarded);
     let can_discard = !matches!(state, Some(LetterStateKind::InReplay | LetterStateKind::Delivered)) && !is_discarded;
     let may_discard = current.why_not(Permission::Approve, move |detail| {
-        let open =
-            detail.counts.of(LetterStateKind::Waiting).letters + detail.counts.of(LetterStateKind::Quarantined).letters;
+        let open = detail.counts.tally(LetterStateKind::Waiting).letters
+            + detail.counts.tally(LetterStateKind::Quarantined).letters;
         (open <= 0).then(|| "No letters are waiting or in quarantine.".to_string())
     });
     let may_undo = current.why_not(Permission::Approve, |detail| {
-        let none = detail.counts.of(LetterStateKind::Discarded).letters <= 0;
+        let none = detail.counts.tally(LetterStateKind::Discarded).letters <= 0;
         none.then(|| "No letter is discarded.".to_string())
     });
     let why_not = Signal::derive(move || may_discard.get().or_else(|| too_many(count())));

@@ -94,7 +94,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     let last_hour = current.part(|detail| detail.row.arrivals_last_hour);
     let delivered = current.part(|detail| detail.row.delivered);
     let discarded = current.part(|detail| detail.row.discarded);
-    let quarantined = current.part(|detail| detail.counts.of(LetterStateKind::Quarantined).letters);
+    let quarantined = current.part(|detail| detail.counts.tally(LetterStateKind::Quarantined).letters);
     let growing = current.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
     let is_resolved = current.part(|detail| detail.row.next == NextStep::Resolved);
     // Without an open letter nothing waits, and nothing is lost.

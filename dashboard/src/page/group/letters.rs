@@ -232,7 +232,7 @@ fn Matches(
     let can_plan = matches!(state, None | Some(LetterStateKind::Waiting));
     if can_plan {
         // The key plans the letters that are listed.
-        actions.on(Action::Plan, move || planning.plan(Choice::of(filter.get_value())));
+        actions.on(Action::Plan, move || planning.plan(Choice::from_filter(filter.get_value())));
     }
     view! {
         <div class="found">
@@ -244,7 +244,7 @@ fn Matches(
 
 fn letters_in(detail: &GroupAnswer, state: Option<LetterStateKind>) -> i64 {
     match state {
-        Some(kind) => detail.counts.of(kind).letters,
+        Some(kind) => detail.counts.tally(kind).letters,
         None => detail.counts.by_state.values().map(|tally| tally.letters).sum(),
     }
 }

@@ -222,7 +222,7 @@ pub(super) fn PlanThese(
     };
     view! {
         {part(summary)}
-        <Button press=move |()| planning.plan(Choice::of(filter.clone())) busy=planning.busy() why_not=planning.why_not() key="r">
+        <Button press=move |()| planning.plan(Choice::from_filter(filter.clone())) busy=planning.busy() why_not=planning.why_not() key="r">
             {part(verb)}
         </Button>
     }

@@ -16,7 +16,7 @@ pub(super) fn ReleaseCard(current: CurrentGroup) -> impl IntoView {
     let open = RwSignal::new(false);
     let reason = Reason::new(open, command);
     let may = current.why_not(Permission::Approve, |detail| {
-        let is_empty = detail.counts.of(LetterStateKind::Quarantined).letters == 0;
+        let is_empty = detail.counts.tally(LetterStateKind::Quarantined).letters == 0;
         is_empty.then(|| "No letters in quarantine.".to_string())
     });
     let why_not = reason.why_not(may);

@@ -215,7 +215,7 @@ pub(super) fn Editor(draft: Draft) -> impl IntoView {
 #[component]
 fn Saved(draft: Draft, version: TransformView) -> impl IntoView {
     let number = version.transform.version;
-    let waiting = draft.current.part(|detail| detail.counts.of(LetterStateKind::Waiting).letters);
+    let waiting = draft.current.part(|detail| detail.counts.tally(LetterStateKind::Waiting).letters);
     let run = StoredValue::new(version.dry_run);
     let summary = move || {
         let result = run.with_value(|run| run.as_ref().map(|run| dry_run(run, waiting.get())));

@@ -89,7 +89,7 @@ const WORDS: &[Meaning] = &[
     (P, Expired, &["expired", "expiration", "outdated"]),
 ];
 
-/// What may be done later, after "not".
+/// Words that mean "not yet" when they follow "not": it may still happen.
 #[rustfmt::skip]
 const UNDONE: &[&str] = &[
     "delivered", "sent", "acknowledged", "acked", "processed", "completed", "finished", "started", "open", "opened", "alive", "active", "acquired", "settled", "written", "synced", "confirmed", "done",

@@ -29,7 +29,7 @@ const SCOPES: &[&str] = &[
     "system", "architecture", "browser", "tier", "script",
 ];
 
-/// Words that say that it is a moment, whatever it is said of.
+/// Words that mean a passing state, whatever they describe.
 #[rustfmt::skip]
 const OF_MOMENTS: &[&str] = &[
     "currently", "temporar", "moment", "yet", "at this time", "right now", "try again", "retry", "later", "timed out", "timeout", "connect", "still",

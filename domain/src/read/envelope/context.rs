@@ -35,11 +35,11 @@ const COMPARED_BYTES_MAX: usize = 64;
 impl<'a> Named<'a> {
     /// The members of an object; none of any other value.
     pub fn new(object: Raw<'a>) -> Self {
-        Self::of(&Index::new(object))
+        Self::from_index(&Index::new(object))
     }
 
     /// The members of an index.
-    pub fn of(index: &Index<'a>) -> Self {
+    pub fn from_index(index: &Index<'a>) -> Self {
         let present = |(_, raw): &&(&'a str, Raw<'a>)| raw.text().trim_end() != "null";
         let members: Vec<_> = index.members().iter().filter(present).copied().collect();
         let bits = members.iter().fold(0, |bits, (key, _)| bits | bit(key));

@@ -55,7 +55,7 @@ pub fn destination<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     if facts.failure.is_empty() {
         facts.failure.error_type = Some(response.text("functionError").unwrap_or(condition).into_owned());
     }
-    let original = layer.body.get("requestPayload").and_then(Restored::of);
+    let original = layer.body.get("requestPayload").and_then(Restored::from_body);
     if original.is_none() {
         let reason = "The record of the invocation does not contain the event.".into();
         facts.not_replayable = Some(Replayability::MetadataOnly { reason });

@@ -30,7 +30,7 @@ pub fn is_record(raw: Raw<'_>) -> bool {
 /// Reads a record in the spelling of Lambda's event (`messageId`, `body`) or of the SQS API (`MessageId`, `Body`).
 pub fn open<'a>(raw: Raw<'a>) -> Option<Opening<'a>> {
     let record = Index::new(raw);
-    let mut restored = Restored::of(record.first(&["body", "Body"])?)?;
+    let mut restored = Restored::from_body(record.first(&["body", "Body"])?)?;
     let id = record.scalar(&["messageId", "MessageId"])?;
     let system = record.first(&SYSTEM).map(Index::new).unwrap_or_default();
     let facts = Facts {

@@ -34,7 +34,7 @@ const BASE64: &str = "The original body is base64 and is sent back as base64. If
 impl<'a> Restored<'a> {
     /// Restores a body: the text of a string, or the JSON of any other value byte for byte. Returns `None` for `null`
     /// and for blank text, which cannot be a message.
-    pub fn of(body: Raw<'a>) -> Option<Self> {
+    pub fn from_body(body: Raw<'a>) -> Option<Self> {
         Self::with_text(body, body.as_text())
     }
 

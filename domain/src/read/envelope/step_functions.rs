@@ -18,7 +18,7 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let is_error = |raw: &Index<'_>| raw.text("Error").is_some() && raw.text("Cause").is_some();
     if is_error(&layer.body) {
         let mut facts = Facts { failure: failure_of(Raw::new(layer.text)), ..Facts::default() };
-        let input = layer.body.first(&INPUTS).and_then(Restored::of);
+        let input = layer.body.first(&INPUTS).and_then(Restored::from_body);
         if input.is_none() {
             let reason = "The message contains only the state machine's error, not its input.".into();
             facts.not_replayable = Some(Replayability::MetadataOnly { reason });

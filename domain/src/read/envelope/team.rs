@@ -60,7 +60,7 @@ const MISSING: &str = "The error envelope does not contain the original message.
 const CUT: &str = "The error envelope says that it truncated the original message.";
 
 pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
-    let envelope = Named::of(&layer.body);
+    let envelope = Named::from_index(&layer.body);
     let (stated, evident) = match failure(layer, &envelope, REASONS) {
         Some(failure) => (Some(failure), true),
         None => (failure(layer, &envelope, VAGUE_REASONS), false),

@@ -1,7 +1,7 @@
 //! Words and keys that announce values, and what is no value in such a place.
 
-/// Nouns of things that people name, or choose from a list of the world. Nouns of code (service, client, driver) and
-/// nouns that announce a field (account, order) are not among them.
+/// Nouns of things that people name, or that have names of their own in the world (a country, a currency). Nouns of code
+/// (service, client, driver) and nouns that announce a field (account, order) are not among them.
 #[rustfmt::skip]
 pub const THINGS: &[&str] = &[
     "country", "currency", "city", "customer", "supplier", "vendor", "employee", "patient",

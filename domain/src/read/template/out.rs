@@ -33,7 +33,7 @@ pub struct Out {
     pub of_states: bool,
     /// Whether a SQLSTATE came, which a driver's own number follows.
     pub of_sql: bool,
-    /// Whether a statement of SQL began, whose quoted names are tables and columns.
+    /// Whether an SQL statement has begun. Quoted names in one are tables and columns.
     pub of_statement: bool,
     /// The open brackets since the one of an error's call or of a leading tuple; 0 outside.
     pub calls: u8,

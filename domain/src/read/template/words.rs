@@ -204,7 +204,7 @@ pub fn precedes_id(word: &str) -> bool {
     ["id", "sku", "token", "ref", "reference", "number"].iter().any(|end| word.ends_with(end))
 }
 
-/// Whether a word is part of a moment: a month or weekday next to a number, or a time zone after one.
+/// Whether a word is part of a date or time: a month or weekday next to a number, or a time zone after one.
 pub fn joins_time(word: &str, after_mask: bool, after: &str) -> bool {
     #[rustfmt::skip]
     const NAMES: &[&str] = &[

@@ -128,7 +128,7 @@ async fn a_list_names_no_file_outside_the_office() {
     let listed = ["somebody's.txt", "../x", "damaged-1"].map(|name| Outdated {
         name: name.into(),
         identity: file_identity(&victim),
-        changed_ns: Outdated::of(folder.path(), "somebody's.txt".into()).unwrap().unwrap().changed_ns,
+        changed_ns: Outdated::find(folder.path(), "somebody's.txt".into()).unwrap().unwrap().changed_ns,
     });
     fs::write(folder.path().join(LIST), serde_json::to_vec(&listed).unwrap()).unwrap();
     let _lock = open_folder(folder.path(), &[]).unwrap();

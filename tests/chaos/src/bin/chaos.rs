@@ -1,12 +1,12 @@
 //! `cargo xtask chaos [--minutes N] [--seed S] [--offices N] [--fault <name>]`: rounds of faults in several offices at
 //! once, until the minutes are over.
 
-use anyhow::{Context, Result, bail};
-use chaos::evidence;
+use anyhow::{Result, bail};
 use chaos::fault::Fault;
 use chaos::office::Program;
 use chaos::report::{Report, Runs};
 use chaos::round::Trial;
+use chaos::{arguments, evidence};
 use harness::samples::Chance;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -14,43 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 
-const USAGE: &str = "usage: chaos [--minutes N] [--rounds N] [--seed S] [--offices N] [--fault <name>]";
 /// Where Debian puts libfaketime, below the folder of libraries.
 const FAKETIME: &str = "faketime/libfaketimeMT.so.1";
 /// The size of an office's file system, which the fault `full-disk` fills.
 const DISK_MB: u32 = 96;
-
-/// What the command line says.
-struct Options {
-    minutes: u64,
-    /// Rounds of each office at most.
-    rounds: u64,
-    seed: u64,
-    offices: u64,
-    faults: Vec<Fault>,
-}
-
-fn options() -> Result<Options> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let mut options =
-        Options { minutes: 5, rounds: u64::MAX, seed: now.as_secs(), offices: 4, faults: Fault::ALL.to_vec() };
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    for pair in args.chunks(2) {
-        let [flag, value] = pair else { bail!(USAGE) };
-        match flag.as_str() {
-            "--minutes" => options.minutes = value.parse().context(USAGE)?,
-            "--rounds" => options.rounds = value.parse().context(USAGE)?,
-            "--seed" => options.seed = value.parse().context(USAGE)?,
-            "--offices" => options.offices = value.parse().context(USAGE)?,
-            "--fault" => {
-                let fault = Fault::ALL.into_iter().find(|fault| fault.name() == value);
-                options.faults = vec![fault.with_context(|| format!("there is no fault `{value}`"))?];
-            }
-            _ => bail!(USAGE),
-        }
-    }
-    Ok(options)
-}
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -61,13 +28,16 @@ async fn main() -> ExitCode {
 }
 
 async fn run_all() -> Result<ExitCode> {
-    let options = options()?;
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let options = arguments::read(&args).map_err(anyhow::Error::msg)?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let seed = options.seed.unwrap_or(now.as_secs());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let dlo = std::env::var_os("DLO_BIN").map_or_else(|| root.join("target/demo/dlo"), PathBuf::from);
     if !dlo.is_file() {
         bail!("no program at {}: set DLO_BIN, or start this with `cargo xtask chaos`", dlo.display());
     }
-    println!("repeat the choices of this run with --seed {}", options.seed);
+    println!("repeat the choices of this run with --seed {seed}");
     let scratch = tempfile::tempdir()?;
     let disks = Disks::mount(scratch.path(), options.offices);
     let program = Program { dlo, faketime: faketime() };
@@ -84,13 +54,13 @@ async fn run_all() -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let until = Instant::now() + Duration::from_secs(options.minutes * 60);
-    let kept = root.join("target/chaos").join(options.seed.to_string());
+    let kept = root.join("target/chaos").join(seed.to_string());
     let shared = Arc::new(Mutex::new(report));
     let offices = (0..options.offices).map(|number| {
         let setup = Setup {
             program: program.clone(),
             base: scratch.path().join(number.to_string()),
-            seed: options.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            seed: seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15),
             number,
             faults: faults.clone(),
             rounds: options.rounds,

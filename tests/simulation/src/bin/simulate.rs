@@ -2,6 +2,7 @@
 //! `simulate --model` checks every state of the models, `simulate --world 5` those of one world of today's replay, and
 //! `simulate --scope 5` those of one scope of a replay in blocks.
 
+use simulation::arguments::{self, Task};
 use simulation::{Summary, blocks, model};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -20,32 +21,23 @@ const REPEATED_EVERY: u64 = 10;
 const PROGRESS_EVERY: u64 = 1_000;
 
 fn main() -> ExitCode {
-    let mut seeds = 0..10_000;
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        if argument == "--model" {
-            check_model();
-            return ExitCode::SUCCESS;
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match arguments::read(&args) {
+        Ok(Task::Seeds(seeds)) => return run_all(seeds),
+        Ok(Task::Model) => check_model(),
+        Ok(Task::World(n)) => model::WORLDS.into_iter().skip(n).take(1).for_each(check_world),
+        Ok(Task::Scope(n)) => {
+            blocks::SCOPES.into_iter().chain(blocks::LARGE_SCOPES).skip(n).take(1).for_each(check_scope)
         }
-        let number = arguments.next().and_then(|text| text.parse::<u64>().ok());
-        match (argument.as_str(), number) {
-            ("--seeds", Some(count)) => seeds.end = seeds.start + count,
-            ("--from", Some(first)) => seeds = first..first + (seeds.end - seeds.start),
-            ("--seed", Some(seed)) => seeds = seed..seed + 1,
-            ("--world", Some(n)) => {
-                model::WORLDS.into_iter().skip(n as usize).take(1).for_each(check_world);
-                return ExitCode::SUCCESS;
-            }
-            ("--scope", Some(n)) => {
-                blocks::SCOPES.into_iter().chain(blocks::LARGE_SCOPES).skip(n as usize).take(1).for_each(check_scope);
-                return ExitCode::SUCCESS;
-            }
-            _ => {
-                eprintln!("usage: simulate [--from N] [--seeds COUNT] | --seed N | --model | --world N | --scope N");
-                return ExitCode::from(2);
-            }
+        Err(usage) => {
+            eprintln!("{usage}");
+            return ExitCode::from(2);
         }
     }
+    ExitCode::SUCCESS
+}
+
+fn run_all(seeds: std::ops::Range<u64>) -> ExitCode {
     let failed = all(seeds);
     for (seed, words) in &failed {
         eprintln!("seed {seed}: {words}\n  again: cargo xtask simulate --seed {seed}");

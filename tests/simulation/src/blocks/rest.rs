@@ -18,7 +18,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn of(model: &Blocks) -> Self {
+    pub(super) fn from_model(model: &Blocks) -> Self {
         let seen = Seen::new(model);
         let mut states = model.init_states();
         let mut places: HashMap<u64, u32, BuildHasherDefault<AsItIs>> = states.iter().map(hash_of).zip(0..).collect();

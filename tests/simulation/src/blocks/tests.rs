@@ -39,7 +39,7 @@ fn nothing_breaks_where_no_rule_is_left_out() {
 #[test]
 fn a_broken_promise_shows_in_the_graph_of_all_states() {
     let scope = Scope { letters: 1, changes: true, ..SMALL };
-    let graph = |mutation| Graph::of(&Blocks { scope, mutation });
+    let graph = |mutation| Graph::from_model(&Blocks { scope, mutation });
     assert!(graph(None).is_right);
     assert!(!graph(Some(Mutation::ProjectionWithoutCondition)).is_right);
 }

@@ -122,7 +122,7 @@ fn shows_nothing_new(replay: &Replay, measured: &Backlog) -> bool {
 fn settle(state: &mut State, replay: &Replay, settling: Settling) {
     let now = state.now();
     for at in rows(state, |row| row.outcome == OutcomeKind::InFlight) {
-        let Some(outcome) = settling.of(state.rows[at].since, now) else { continue };
+        let Some(outcome) = settling.outcome_for(state.rows[at].since, now) else { continue };
         // Without a receipt, a letter is delivered only if its message has left the main queue. Of a letter that may have
         // been sent twice, an executor that was frozen may send a copy at any time later.
         let row = state.rows[at];
@@ -137,7 +137,7 @@ fn settle(state: &mut State, replay: &Replay, settling: Settling) {
     }
     let aborted = matches!(replay.state(), ReplayState::Aborting { .. });
     let given_up = if aborted { OutcomeKind::Skipped } else { OutcomeKind::Pending };
-    for at in rows(state, |row| row.outcome == OutcomeKind::Sending && settling.of(row.since, now).is_some()) {
+    for at in rows(state, |row| row.outcome == OutcomeKind::Sending && settling.outcome_for(row.since, now).is_some()) {
         state.enter(at, given_up);
     }
 }

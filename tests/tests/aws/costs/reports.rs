@@ -103,7 +103,7 @@ async fn reported(endpoint: &Endpoint, batch: u64, has_logs: bool) -> Vec<Row> {
         };
         let reports: Vec<_> = (0..FAILED).map(failing).collect();
         hand_over(&metered, &reports).await;
-        rows.push(with_each_record(metered.meter.read(), FAILED, batch + 1).of(FAILED));
+        rows.push(with_each_record(metered.meter.read(), FAILED, batch + 1).row_for(FAILED));
     }
     rows
 }
@@ -117,7 +117,7 @@ async fn joined(endpoint: &Endpoint, is_reported: bool) -> Row {
     dies(&mut metered, LETTERS, is_reported).await;
     metered.meter.read();
     assert_eq!(metered.intake(BATCH).await, LETTERS);
-    with_each_record(metered.meter.read(), LETTERS / BATCH, BATCH + 1).of(LETTERS)
+    with_each_record(metered.meter.read(), LETTERS / BATCH, BATCH + 1).row_for(LETTERS)
 }
 
 /// MiniStack counts a batch of reads as one. AWS counts each record of it, also one that is not there: half a unit.

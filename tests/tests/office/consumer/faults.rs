@@ -91,7 +91,7 @@ async fn messages_and_letters(world: &World) -> (usize, usize) {
     let dead = world.dead().await;
     let letter = |dead: &Peeked| {
         let stamp = stamp(dead);
-        LetterId::of(&stamp.main_queue.unwrap(), &stamp.original_message_id.unwrap())
+        LetterId::from_message(&stamp.main_queue.unwrap(), &stamp.original_message_id.unwrap())
     };
     let mut letters: Vec<LetterId> = dead.iter().map(letter).collect();
     letters.sort();

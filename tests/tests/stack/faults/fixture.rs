@@ -205,7 +205,9 @@ impl Fixture {
             let deduplication_id = grouped.then(|| n.to_string());
             let message = Outgoing { content, deduplication_id, ..Outgoing::default() };
             let sent = self.stack.queue.send_batch(&self.main, &[message]).await.expect("the queue answers");
-            letters.extend(sent.into_iter().map(|id| LetterId::of(&self.main, &id.expect("the queue accepts it"))));
+            letters.extend(
+                sent.into_iter().map(|id| LetterId::from_message(&self.main, &id.expect("the queue accepts it"))),
+            );
         }
         letters
     }

@@ -24,7 +24,7 @@ pub async fn rare_calls_are_made(fixture: Fixture) {
     let content = Content { body: body.clone(), ..Content::default() };
     let outgoing = Outgoing { content, ..Outgoing::default() };
     let sent = fixture.stack.queue.send_batch(&fixture.main, &[outgoing]).await.expect("the queue answers").remove(0);
-    let letter = LetterId::of(&fixture.main, &sent.expect("the queue accepts it"));
+    let letter = LetterId::from_message(&fixture.main, &sent.expect("the queue accepts it"));
     fixture.consume();
     let group = fixture.counted(1).await;
     fixture.fails_on(|_| false);

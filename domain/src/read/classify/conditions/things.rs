@@ -1,6 +1,6 @@
 //! The things and conditions that messages speak of, and what people do with them.
 
-/// What connects two programs: it is lost and made again.
+/// Names of connections between two programs: one that is lost is made again.
 pub const LINKS: &[&str] = &[
     "connection",
     "connections",
