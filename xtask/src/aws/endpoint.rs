@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// LocalStack's port, which tools try first. If it is taken, any free port is used.
@@ -129,17 +129,24 @@ fn start(paths: &Paths, folder: &Path, programs: &Path, port: u16) -> Outcome<()
     ministack.env("GATEWAY_PORT", port.to_string()).env("BIND_HOST", "127.0.0.1");
     // What tells our own process from everybody else's.
     ministack.env(DATA, data(folder)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    let child = ministack.spawn().map_err(|cause| Failure::new(format!("MiniStack did not start: {cause}.")))?;
+    let mut child = ministack.spawn().map_err(|cause| Failure::new(format!("MiniStack did not start: {cause}.")))?;
     let said = format!("{} {port}", child.id());
     at("write", &pid_file(folder), fs::write(pid_file(folder), said))?;
-    // Waits until it answers or ends.
-    wait(|| answers(port) || !is_our_process(child.id(), folder));
-    if !answers(port) {
+    if !has_started(&mut child, || answers(port)) {
         let log = fs::read_to_string(log_file(folder)).unwrap_or_default();
         stop(folder)?;
         return Err(Failure::new("MiniStack does not answer.").log(log));
     }
     Ok(())
+}
+
+/// Waits until a server answers. Returns false if its process ends, or the server says nothing for too long.
+///
+/// The environment of the process does not tell whether it lives: the kernel shows none while a program begins.
+fn has_started(child: &mut Child, mut answers: impl FnMut() -> bool) -> bool {
+    let mut lives = || child.try_wait().is_ok_and(|status| status.is_none());
+    // Another server may answer on the port of one that has ended.
+    wait(|| !lives() || answers()) && lives()
 }
 
 /// Whether a condition came true in time.
@@ -221,6 +228,17 @@ mod tests {
         let mut wait = Command::new("cat");
         wait.env(DATA, data(of)).stdin(Stdio::piped()).stdout(Stdio::null());
         wait.spawn().expect("a process")
+    }
+
+    #[test]
+    fn a_server_has_started_when_it_answers_while_its_process_lives() {
+        let mut wait = Command::new("cat");
+        // As a program looks that has just begun.
+        let mut child = wait.env_clear().stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("a process");
+        let mut answers = [false, false, true].into_iter();
+        assert!(has_started(&mut child, || answers.next().expect("it has answered")));
+        child.kill().and_then(|()| child.wait()).expect("ended");
+        assert!(!has_started(&mut child, || true), "another server answers");
     }
 
     #[test]
