@@ -63,8 +63,8 @@ pub struct AttachedConsumer {
     pub filters: Option<bool>,
 }
 
-/// A check older than this is ignored: the checker, which runs every minute, has failed.
-const CHECK_AGE_MAX: Span = Span::from_mins(30);
+/// A check older than this is ignored: the checker, which runs every minute and takes many queues in turns, has failed.
+pub const CHECK_AGE_MAX: Span = Span::from_mins(30);
 
 impl Attached {
     /// Whether a sender is one of the queue's consumers. `sender` is SQS's `SenderId`: for a function the id of its role

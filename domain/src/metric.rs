@@ -126,6 +126,13 @@ pub const RETURNED: Metric = Metric {
 /// Paused replays.
 pub const REPLAYS_PAUSED: Metric =
     Metric { name: "ReplaysPaused", unit: Unit::Count, dimensions: &[], meaning: "replays that paused themselves" };
+/// Success of a replay.
+pub const REPLAY_SUCCESS: Metric = Metric {
+    name: "ReplaySuccess",
+    unit: Unit::Percent,
+    dimensions: &[],
+    meaning: "share of delivered letters among those that a finished replay delivered or got back; not of aborted ones",
+};
 
 /// The whole catalogue.
 pub const CATALOGUE: &[&Metric] = &[
@@ -143,6 +150,7 @@ pub const CATALOGUE: &[&Metric] = &[
     &DISCARDED,
     &RETURNED,
     &REPLAYS_PAUSED,
+    &REPLAY_SUCCESS,
 ];
 
 /// Values of one metric with one set of dimensions, ready to send as CloudWatch's Values and Counts. These preserve

@@ -225,6 +225,7 @@ fn timestamp(text: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::deployment::CHECK_AGE_MAX;
 
     #[test]
     fn times_and_names_are_read_as_lambda_writes_them() {
@@ -253,6 +254,12 @@ mod tests {
         assert_eq!(seen.len(), 50, "all within three minutes");
         assert_eq!(in_turn(&queues[..3], 18, at(8)).count(), 3);
         assert_eq!(in_turn(&queues, 0, at(8)).count() + in_turn(&[], 18, at(8)).count(), 0);
+    }
+
+    #[test]
+    fn what_is_known_of_five_hundred_queues_is_never_too_old_for_the_gate() {
+        let minutes = 500_usize.div_ceil(QUEUES_MAX);
+        assert!(Span::from_mins(minutes as i64) < CHECK_AGE_MAX, "{minutes} minutes");
     }
 
     #[test]

@@ -104,12 +104,12 @@ mod tests {
         let alarm = |text: &'static str| text.split_once("MetricName: ").and_then(|(_, text)| text.lines().next());
         let ours = template.split("      Namespace: ").filter(|text| text.starts_with("DeadLetterOffice\n"));
         let named: Vec<_> = ours.filter_map(alarm).collect();
-        assert_eq!(named.len(), 6, "{named:?}");
+        assert_eq!(named.len(), 7, "{named:?}");
         for name in named {
             assert!(CATALOGUE.iter().any(|metric| metric.name == name), "{name}");
         }
         let of_this_office = format!("Dimensions: [{{ Name: {OFFICE}, Value: !Ref \"AWS::StackName\" }}]");
-        assert_eq!(template.matches(&of_this_office).count(), 6, "an alarm must not see another office's metrics");
+        assert_eq!(template.matches(&of_this_office).count(), 7, "an alarm must not see another office's metrics");
     }
 
     #[test]

@@ -31,7 +31,7 @@ usage: cargo aws <command>
   down                   end the endpoint with everything in it; at a named endpoint, delete the stacks
 
 The endpoint is MiniStack, installed from PyPI into target/tools and started on port 4566, or on another
-that is free; or the one that AWS_ENDPOINT_URL names. It needs Python 3.10 or newer.
+that is free; or the one that AWS_ENDPOINT_URL names. It needs Python 3.11 or newer.
 ";
 
 /// The kinds of orders that `demo` places.

@@ -27,7 +27,7 @@ END_OF_TEMPLATE
 deploy() {
     aws cloudformation deploy --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX' \
         --template-file "$template" --no-fail-on-empty-changeset --parameter-overrides \
-        DeadLetterQueueArn='QUEUE_ARN' "IntakeFunctionArn=$intake" "AlarmTopicArn=$topic"
+        DeadLetterQueueArn='QUEUE_ARN' "IntakeFunctionArn=$intake" Office='OFFICE_STACK' "AlarmTopicArn=$topic"
 }
 
 # Whether the stack is what a first deployment that failed leaves: it can only be deleted.

@@ -115,7 +115,7 @@ fn the_script_sets_two_tags_and_deploys_the_template() {
             "true",
             "sqs tag-queue --region eu-west-1 --queue-url https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq.fifo --tags dead-letter-office=watch\n\
              sqs tag-queue --region eu-west-1 --queue-url https://main --tags dead-letter-office=replay\n\
-             deploy DeadLetterQueueArn=arn:aws:sqs:eu-west-1:111122223333:orders-dlq.fifo IntakeFunctionArn=arn:intake AlarmTopicArn=arn:topic\n",
+             deploy DeadLetterQueueArn=arn:aws:sqs:eu-west-1:111122223333:orders-dlq.fifo IntakeFunctionArn=arn:intake Office=office AlarmTopicArn=arn:topic\n",
         ),
         ("false", ""),
     ] {

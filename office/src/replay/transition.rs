@@ -18,7 +18,7 @@ use domain::id::Actor;
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::limits::CLOCK_SKEW_MAX;
-use domain::metric::{Datum, REPLAYS_PAUSED};
+use domain::metric::{Datum, REPLAY_SUCCESS, REPLAYS_PAUSED};
 use domain::replay::{Begun, Ending, Ledger, PauseReason, Phase, Replay, WaveLedger, begun};
 use domain::time::Timestamp;
 
@@ -155,9 +155,19 @@ pub(super) async fn finish(
     let finished = replay.finished(ending, now);
     let did = transition.commit(office, finished, group, Some((Act::ReplayFinished, detail.clone()))).await?;
     if matches!(did, Did::Something) {
+        // An aborted replay ended by a person's will, whatever its fix was worth.
+        if ending == Ending::Completed && let Some(pct) = delivered_pct(&total) {
+            office.measure(&[Datum::one(&REPLAY_SUCCESS, &[], now, pct)]).await;
+        }
         office.alert(finished_alert(&facts.variant, replay, &detail, now)).await;
     }
     Ok(did)
+}
+
+/// Returns the share of delivered letters among those that were delivered or returned. Returns `None` if there are none.
+fn delivered_pct(total: &WaveLedger) -> Option<f64> {
+    let known = total.delivered + total.returned;
+    (known > 0).then(|| 100.0 * total.delivered as f64 / known as f64)
 }
 
 /// Returns the state of a group after its replay has finished.

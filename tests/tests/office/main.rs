@@ -22,6 +22,7 @@ mod hand;
 mod known;
 mod list;
 mod logs;
+mod measured;
 mod merged;
 mod notices;
 mod pace;

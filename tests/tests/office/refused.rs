@@ -1,38 +1,15 @@
 //! A letter that the store permanently refuses does not block the rest of its batch.
 
-use async_trait::async_trait;
-use domain::metric::{Datum, NOT_KEPT};
+use crate::measured::Recorded;
+use domain::metric::NOT_KEPT;
 use domain::time::Span;
 use harness::world::{World, order};
-use office::port::{Metrics, SinkError};
-use std::sync::{Arc, Mutex};
-
-/// Metrics that a test can read.
-#[derive(Default)]
-struct Recorded(Mutex<Vec<Datum>>);
-
-#[async_trait]
-impl Metrics for Recorded {
-    async fn put(&self, data: &[Datum]) -> Result<(), SinkError> {
-        self.0.lock().unwrap().extend_from_slice(data);
-        Ok(())
-    }
-}
-
-impl Recorded {
-    /// Returns how many messages were not stored, one number for each report.
-    fn not_kept(&self) -> Vec<f64> {
-        let data = self.0.lock().unwrap();
-        data.iter().filter(|datum| datum.name == NOT_KEPT.name).map(|datum| datum.values[0].0).collect()
-    }
-}
 
 #[tokio::test]
 async fn refused_letters_stay_in_their_queue_and_the_others_are_kept() {
     const LETTERS: u64 = 40;
     let mut world = World::new().await;
-    let metrics = Arc::new(Recorded::default());
-    world.office.metrics = metrics.clone();
+    let metrics = Recorded::of(&mut world);
     for n in 0..LETTERS {
         let error = if n % 2 == 0 { "orders::pricing::Overflow" } else { "orders::stock::Sold" };
         world.die(n, error, world.office.now()).await;
@@ -44,11 +21,11 @@ async fn refused_letters_stay_in_their_queue_and_the_others_are_kept() {
     world.faults.refuse_letters_with(Some(&order(7)));
     let report = world.intake().await;
     assert_eq!((report.kept, report.failed.len()), (LETTERS as usize - 1, 1));
-    assert_eq!(metrics.not_kept(), [1.0], "an alarm can watch this");
+    assert_eq!(metrics.values(&NOT_KEPT), [1.0], "an alarm can watch this");
     assert_eq!(open().await.iter().sum::<i64>(), LETTERS.cast_signed() - 1);
     world.faults.refuse_letters_with(None);
     world.advance(Span::from_mins(30));
     assert_eq!(world.intake().await.kept, 1);
     assert_eq!(open().await, [LETTERS.cast_signed() / 2; 2]);
-    assert_eq!(metrics.not_kept(), [1.0], "no further report");
+    assert_eq!(metrics.values(&NOT_KEPT), [1.0], "no further report");
 }

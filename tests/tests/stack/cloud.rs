@@ -130,6 +130,14 @@ impl Cloud {
         restored
     }
 
+    /// What names an office in its tag, by ARN: `docs/operations.md` asks the same. MiniStack lists few types, and no bucket.
+    pub fn tagged(&self, office: &str) -> Vec<String> {
+        let filter = format!("Key=dlo-office,Values={office}");
+        let query = ["--query", "ResourceTagMappingList[].ResourceARN"];
+        let asked = ["resourcegroupstaggingapi", "get-resources", "--tag-filters", &filter];
+        strings(&self.ask(&[&asked[..], &query].concat()))
+    }
+
     pub fn buckets(&self) -> Vec<String> {
         strings(&self.ask(&["s3api", "list-buckets", "--query", "Buckets[].Name"]))
     }

@@ -37,6 +37,7 @@ async fn two_offices_stand_side_by_side() {
     let first_before = offices.first().await;
     offices.a_first_deployment_that_fails_loses_no_letter().await;
     offices.deploy(&[]);
+    offices.resources_name_their_office();
     offices.attach();
     offices.letters_arrive_in_the_second_only().await;
     offices.an_attached_queue_is_switched_off_and_on().await;
@@ -133,6 +134,14 @@ impl Offices {
         })
         .await;
         self.cloud.delete(&name);
+    }
+
+    fn resources_name_their_office(&self) {
+        let tagged = self.cloud.tagged(&self.name);
+        let outputs = ["TableName", "IntakeFunctionArn", "AlertsTopic", "ReceiptsQueue"];
+        for name in outputs.map(|key| self.cloud.output(&self.name, key)) {
+            assert!(tagged.iter().any(|arn| arn.ends_with(&name)), "{name} is not among {tagged:?}");
+        }
     }
 
     /// Runs the script that `dlo attach` prints. MiniStack cannot say which queues name a dead-letter queue, so the test
@@ -262,6 +271,8 @@ impl Offices {
         assert_eq!(self.cloud.output(&self.name, "TableName"), restored);
         assert_eq!(self.second().await, before, "the letters of the restored table");
         self.cloud.delete(&self.name);
+        let kept = self.cloud.tagged(&self.name);
+        assert!(matches!(kept.as_slice(), [only] if only.ends_with(&table)), "what the deleted stack left: {kept:?}");
         self.deploy(&existing);
         assert_eq!(self.second().await, before, "the letters that the deleted stack left");
         // It goes on where it stopped.

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// LocalStack's port, which tools try first. If it is taken, any free port is used.
@@ -132,20 +132,21 @@ fn start(paths: &Paths, folder: &Path, programs: &Path, port: u16) -> Outcome<()
     let mut child = ministack.spawn().map_err(|cause| Failure::new(format!("MiniStack did not start: {cause}.")))?;
     let said = format!("{} {port}", child.id());
     at("write", &pid_file(folder), fs::write(pid_file(folder), said))?;
-    // Its environment is no sign yet: for a moment after the start it reads as empty.
-    let mut ended = None;
-    wait(|| {
-        ended = child.try_wait().ok().flatten();
-        ended.is_some() || answers(port)
-    });
-    let what = match ended {
-        Some(status) => format!("MiniStack ended before it answered on port {port} ({status})."),
-        None if answers(port) => return Ok(()),
-        None => format!("MiniStack does not answer on port {port} within {} s.", START_MAX.as_secs()),
-    };
-    let log = fs::read_to_string(log_file(folder)).unwrap_or_default();
-    stop(folder)?;
-    Err(Failure::new(what).log(log))
+    if !has_started(&mut child, || answers(port)) {
+        let log = fs::read_to_string(log_file(folder)).unwrap_or_default();
+        stop(folder)?;
+        return Err(Failure::new("MiniStack does not answer.").log(log));
+    }
+    Ok(())
+}
+
+/// Waits until a server answers. Returns false if its process ends, or the server says nothing for too long.
+///
+/// The environment of the process does not tell whether it lives: the kernel shows none while a program begins.
+fn has_started(child: &mut Child, mut answers: impl FnMut() -> bool) -> bool {
+    let mut lives = || child.try_wait().is_ok_and(|status| status.is_none());
+    // Another server may answer on the port of one that has ended.
+    wait(|| !lives() || answers()) && lives()
 }
 
 /// Whether a condition came true in time.
@@ -229,6 +230,17 @@ mod tests {
         let child = cat.spawn().expect("a process");
         assert!(super::wait(|| is_our_process(child.id(), of)), "the kernel shows its environment");
         child
+    }
+
+    #[test]
+    fn a_server_has_started_when_it_answers_while_its_process_lives() {
+        let mut wait = Command::new("cat");
+        // As a program looks that has just begun.
+        let mut child = wait.env_clear().stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("a process");
+        let mut answers = [false, false, true].into_iter();
+        assert!(has_started(&mut child, || answers.next().expect("it has answered")));
+        child.kill().and_then(|()| child.wait()).expect("ended");
+        assert!(!has_started(&mut child, || true), "another server answers");
     }
 
     #[test]

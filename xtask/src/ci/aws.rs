@@ -20,6 +20,7 @@ const TEMPLATES: &[&str] = &[
     "infra/front.yaml",
     "infra/queues.yaml",
     "infra/attach.yaml",
+    "infra/retries.yaml",
     "infra/demo.yaml",
     "infra/witness.yaml",
 ];

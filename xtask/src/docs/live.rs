@@ -49,6 +49,7 @@ const PROOFS: &[(&str, Proof)] = &[
     ("echo ", Proof::Demo),
     ("aws ", Proof::Account),
     ("sam ", Proof::Account),
+    ("ARCHITECTURE=x86_64 sam build", Proof::Account),
     ("pip install ", Proof::Account),
     // An archive that the workflow `release` packs, and what is in it.
     ("tar xzf dead-letter-office-", Proof::Account),

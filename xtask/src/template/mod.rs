@@ -1,10 +1,13 @@
 //! What can be proven about infra/template.yaml without an account: rights, idle costs, what parameters change.
 
+mod alarms;
 mod costs;
 mod resolve;
 mod rights;
 mod rules;
 mod runbooks;
+mod sizes;
+mod tags;
 
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
@@ -17,6 +20,8 @@ use std::process::{Command, ExitCode};
 const TEMPLATE: &str = "infra/template.yaml";
 /// The stack that attaches one more dead-letter queue.
 const ATTACH: &str = "infra/attach.yaml";
+/// The alarm on the retries of one main queue.
+const RETRIES: &str = "infra/retries.yaml";
 
 /// `cargo xtask costs`.
 pub fn print_costs(paths: &Paths) -> Outcome<ExitCode> {
@@ -27,12 +32,14 @@ pub fn print_costs(paths: &Paths) -> Outcome<ExitCode> {
 /// Checks what no linter knows.
 pub fn check(paths: &Paths) -> Outcome<()> {
     functions_are_traced_if_asked(&translated(paths, TEMPLATE, &["Tracing=Active"])?)?;
-    let attach = translated(paths, ATTACH, &[])?;
+    tags::check(paths)?;
+    let (attach, retries) = (translated(paths, ATTACH, &[])?, translated(paths, RETRIES, &[])?);
     let translated = translated(paths, TEMPLATE, &[])?;
     rights::check(paths, &translated)?;
     costs::check(paths, &translated, &attach)?;
     rules::check(&translated)?;
-    runbooks::check(paths, &translated, &attach)?;
+    runbooks::check(paths, &translated, &[&attach, &retries])?;
+    alarms::check(&translated, &[&attach, &retries])?;
     mappings_fit_their_queues(&translated, &attach)?;
     an_existing_store_is_used_and_none_created(&translated)?;
     letters_outlive_the_stack(&translated)?;
@@ -40,7 +47,7 @@ pub fn check(paths: &Paths) -> Outcome<()> {
     intake_has_one_maximum_if_asked(&translated)?;
     numbers_are_not_compared_as_texts(&translated)?;
     lists_name_resources_one_by_one(&translated)?;
-    environments_fit(&translated)?;
+    sizes::check(&translated)?;
     stacks_do_not_collide(&translated)
 }
 
@@ -127,48 +134,17 @@ fn lists_name_resources_one_by_one(translated: &Value) -> Outcome<()> {
     Ok(())
 }
 
-/// With `Tracing=Active` each function is traced and may write traces. Without, the matrix of rights shows that none may.
+/// With `Tracing=Active` each function is traced and may write traces; otherwise it may not.
 fn functions_are_traced_if_asked(active: &Value) -> Outcome<()> {
-    for function in rights::FUNCTIONS {
-        let mode = &active["Resources"][function]["Properties"]["TracingConfig"]["Mode"];
-        let role = active["Resources"][format!("{function}Role")]["Properties"]["ManagedPolicyArns"].to_string();
-        if *mode != serde_json::json!({ "Ref": "Tracing" }) || !role.contains("XRay") && !role.contains("Xray") {
-            return Err(Failure::new(format!("Tracing=Active does not trace {function}: {mode}, {role}.")));
-        }
-    }
-    Ok(())
-}
-
-/// What the environment variables of a function may have together, names and values (AWS Lambda's quotas).
-const ENVIRONMENT_BYTES_MAX: usize = 4096;
-/// How much longer names are on AWS than here: a longer stack's name, and a suffix that CloudFormation invents. Up to eight
-/// variables of a function hold such a name.
-const NAMES_BYTES: usize = 8 * 30;
-/// What docs/operations.md promises: characters of `MainQueueArns` beside this many of `Policy`.
-const LISTS_BYTES: [(usize, usize); 2] = [(1_200, 1_500), (2_700, 0)];
-
-/// The lists of queues and the policy travel in the functions' environments.
-fn environments_fit(translated: &Value) -> Outcome<()> {
-    let queue = |name: &str| format!("arn:aws:sqs:ap-southeast-1:111122223333:{name}-of-a-usual-length-dlq");
-    let (first, second, third) = (queue("first"), queue("second"), queue("third"));
-    for (mains, policy) in LISTS_BYTES {
-        let (mains, policy) = ("q".repeat(mains), "p".repeat(policy));
-        let given = [
-            ("DeadLetterQueueArn", first.as_str()),
-            ("SecondDeadLetterQueueArn", &second),
-            ("ThirdDeadLetterQueueArn", &third),
-            ("DefaultMainQueueArn", &first),
-            ("MainQueueArns", &mains),
-            ("Policy", &policy),
-        ];
-        let resources = Template::new(translated.clone(), &given)?.resources()?;
-        for (id, function) in resources.iter().filter(|(_, resource)| resource["Type"] == "AWS::Lambda::Function") {
-            let variables = function["Properties"]["Environment"]["Variables"].as_object();
-            let bytes = |(name, value): (&String, &Value)| name.len() + value.as_str().unwrap_or_default().len();
-            let bytes = variables.into_iter().flatten().map(bytes).sum::<usize>() + NAMES_BYTES;
-            if bytes > ENVIRONMENT_BYTES_MAX {
-                let what = format!("{} characters of MainQueueArns beside {} of Policy", mains.len(), policy.len());
-                return Err(Failure::new(format!("{what} make an environment of {bytes} bytes for {id}.")));
+    let queue = ("DeadLetterQueueArn", "arn:aws:sqs:eu-west-1:111122223333:orders-dlq");
+    for tracing in ["Active", "Disabled"] {
+        let given = [queue, ("MainQueueArns", "q"), ("Tracing", tracing)];
+        let resources = Template::new(active.clone(), &given)?.resources()?;
+        for function in rights::FUNCTIONS {
+            let mode = &resources[function]["Properties"]["TracingConfig"]["Mode"];
+            let may = resources[&format!("{function}Role")]["Properties"]["Policies"].to_string().contains("\"xray:");
+            if *mode != tracing || may != (tracing == "Active") {
+                return Err(Failure::new(format!("Tracing={tracing}: {function} has {mode}, may write traces: {may}.")));
             }
         }
     }

@@ -176,6 +176,7 @@ impl Template {
             "AWS::SNS::Topic" => local("sns", &name),
             "AWS::Lambda::Function" => local("lambda", &format!("function:{name}")),
             "AWS::IAM::Role" => format!("arn:aws:iam::{ACCOUNT}:role/{name}"),
+            "AWS::Logs::LogGroup" => local("logs", &format!("log-group:{name}:*")),
             kind => return fail(format!("This program knows no ARN for {kind}.")),
         })
     }

@@ -20,11 +20,23 @@ const CALLS: &str = "tests/golden/calls.txt";
 const MATRIX: &str = "tests/golden/rights.txt";
 /// Writes the matrix anew instead of comparing it.
 const UPDATE: &str = "UPDATE";
-/// SAM attaches it to every function: it may write its log.
-const LOGS: &str = "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole";
-
 /// Calls that the tests of the stack do not record: functions, action, kind of resource, reason.
 const ARGUED: &[(&[&str], &str, &str, &str)] = &[
+    (&["Intake"], "logs:CreateLogStream", "intake-log", "Lambda writes a function's log with its role"),
+    (&["Intake"], "logs:PutLogEvents", "intake-log-stream", "as above"),
+    (&["Replay"], "logs:CreateLogStream", "replay-log", "as above"),
+    (&["Replay"], "logs:PutLogEvents", "replay-log-stream", "as above"),
+    (&["Sweep"], "logs:CreateLogStream", "sweep-log", "as above"),
+    (&["Sweep"], "logs:PutLogEvents", "sweep-log-stream", "as above"),
+    (&["Api"], "logs:CreateLogStream", "api-log", "as above"),
+    (&["Api"], "logs:PutLogEvents", "api-log-stream", "as above"),
+    (
+        &FUNCTIONS,
+        "xray:PutTraceSegments",
+        "any",
+        "with Tracing=Active, Lambda writes a function's traces with its role",
+    ),
+    (&FUNCTIONS, "xray:PutTelemetryRecords", "any", "as above"),
     (&["Intake"], "sqs:ReceiveMessage", "dlq", "Lambda's pollers receive with the function's role"),
     (&["Intake"], "sqs:DeleteMessage", "dlq", "Lambda's pollers delete what the answer does not name"),
     (&["Intake"], "sqs:ReceiveMessage", "receipts", "as above"),
@@ -79,8 +91,13 @@ const ARGUED: &[(&[&str], &str, &str, &str)] = &[
 ];
 
 /// Actions for which IAM knows no resource (Service Authorization Reference).
-const WITHOUT_RESOURCE: &[&str] =
-    &["cloudwatch:DescribeAlarmsForMetric", "cloudwatch:GetMetricData", "lambda:ListEventSourceMappings"];
+const WITHOUT_RESOURCE: &[&str] = &[
+    "cloudwatch:DescribeAlarmsForMetric",
+    "cloudwatch:GetMetricData",
+    "lambda:ListEventSourceMappings",
+    "xray:PutTelemetryRecords",
+    "xray:PutTraceSegments",
+];
 
 /// A kind of resource: its name here, its ARN, and the condition keys of a call.
 struct ResourceKind {
@@ -108,6 +125,8 @@ fn resource_kinds() -> Vec<ResourceKind> {
     let bucket = format!("arn:aws:s3:::{}", physical("Contents").to_lowercase());
     let contents = format!("{bucket}/content/0");
     let key = |id: &str| local("kms", &format!("key/{id}"));
+    let log = |name: &str| local("logs", &format!("log-group:{name}:*"));
+    let log_stream = |name: &str| local("logs", &format!("log-group:{name}:log-stream:0"));
     let plain = [
         ("index", format!("{table}/index/list")),
         ("table", table),
@@ -131,7 +150,16 @@ fn resource_kinds() -> Vec<ResourceKind> {
         ("consumer", local("lambda", "function:orders")),
         ("other-function", local("lambda", "function:invoices")),
         ("consumer-log", local("logs", "log-group:/aws/lambda/orders:*")),
-        ("other-log", local("logs", "log-group:/aws/lambda/invoices:*")),
+        ("other-log", log("/aws/lambda/invoices")),
+        ("other-log-stream", log_stream("/aws/lambda/invoices")),
+        ("intake-log", log(&physical("IntakeLog"))),
+        ("intake-log-stream", log_stream(&physical("IntakeLog"))),
+        ("replay-log", log(&physical("ReplayLog"))),
+        ("replay-log-stream", log_stream(&physical("ReplayLog"))),
+        ("sweep-log", log(&physical("SweepLog"))),
+        ("sweep-log-stream", log_stream(&physical("SweepLog"))),
+        ("api-log", log(&physical("ApiLog"))),
+        ("api-log-stream", log_stream(&physical("ApiLog"))),
         ("sign-in", local("ssm", &format!("parameter/dead-letter-office/{STACK}/sign-in"))),
         ("other-parameter", local("ssm", "parameter/invoices")),
         ("other-key", key("invoices")),
@@ -175,6 +203,7 @@ pub const ALL_PARAMETERS: &[(&str, &str)] = &[
     ("KmsKeyArns", "arn:aws:kms:eu-west-1:111122223333:key/orders"),
     ("AlertsKeyArn", "arn:aws:kms:eu-west-1:111122223333:key/alerts"),
     ("AttachedQueues", "true"),
+    ("Tracing", "Active"),
 ];
 
 /// Compares the rights of the template's roles with the calls of the functions, and the matrix with its golden file.
@@ -249,18 +278,26 @@ pub fn compare(paths: &Paths, golden: &str, text: &str) -> Outcome<()> {
     Err(Failure::new(format!("{golden} is not up to date.")).remedy(remedy).log(text))
 }
 
-/// The policies of the functions' roles. A managed policy would be rights that nobody here has read.
+/// The policies of the functions' roles, and those of the template that are attached to them. Another managed policy would
+/// be rights that nobody here has read: SAM's may write every log of the account.
 fn policies(resources: &BTreeMap<String, Value>) -> Outcome<BTreeMap<&'static str, Vec<Value>>> {
+    let mut roles = resources.iter().filter(|(_, resource)| resource["Type"] == "AWS::IAM::Role");
+    if let Some((id, role)) = roles.find(|(_, role)| !role["Properties"]["ManagedPolicyArns"].is_null()) {
+        return fail(format!("{id} has managed policies: {}.", role["Properties"]["ManagedPolicyArns"]));
+    }
     let mut all = BTreeMap::new();
     for function in FUNCTIONS {
         let role = &resources
             .get(&format!("{function}Role"))
             .ok_or_else(|| Failure::new(format!("{function} has no role.")))?["Properties"];
-        if role["ManagedPolicyArns"] != json!([LOGS]) {
-            return fail(format!("{function} has managed policies: {}.", role["ManagedPolicyArns"]));
-        }
-        let policies = role["Policies"].as_array().cloned().unwrap_or_default();
-        all.insert(function, policies.into_iter().map(|policy| policy["PolicyDocument"].clone()).collect());
+        let own = role["Policies"].as_array().into_iter().flatten();
+        let is_attached = |policy: &&Value| {
+            let mut roles = policy["Roles"].as_array().into_iter().flatten();
+            roles.any(|name| *name == physical(&format!("{function}Role")))
+        };
+        let managed = resources.values().filter(|resource| resource["Type"] == "AWS::IAM::ManagedPolicy");
+        let attached = managed.map(|resource| &resource["Properties"]).filter(is_attached);
+        all.insert(function, own.chain(attached).map(|policy| policy["PolicyDocument"].clone()).collect());
     }
     Ok(all)
 }

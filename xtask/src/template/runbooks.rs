@@ -17,22 +17,25 @@ const THIRD: &str = "arn:aws:sqs:eu-west-1:111122223333:refunds-dlq";
 /// What every runbook answers, as headings.
 const HEADINGS: &[&str] = &["## What happens to the letters", "## Do this"];
 
-/// Queues and functions of a stack that attaches a queue.
-const ATTACHED: &[(&str, &str)] = &[
+/// Queues and functions of the stacks beside the office's, which have some of these parameters.
+const OTHERS: &[(&str, &str)] = &[
     ("DeadLetterQueueArn", SECOND),
     ("IntakeFunctionArn", "f"),
     ("MainQueueArn", "arn:aws:sqs:eu-west-1:111122223333:x"),
 ];
 
-pub fn check(paths: &Paths, translated: &Value, attach: &Value) -> Outcome<()> {
+/// Checks the alarms of the office's stack, and of the templates that are deployed beside it.
+pub fn check(paths: &Paths, translated: &Value, others: &[&Value]) -> Outcome<()> {
     let queues = [("SecondDeadLetterQueueArn", SECOND), ("ThirdDeadLetterQueueArn", THIRD)];
-    let parameters = [ALL_PARAMETERS, &queues, &[("ArrivingLettersAlarm", "1"), ("RetryShareAlarm", "5")]].concat();
-    let resources = Template::new(translated.clone(), &parameters)?.resources()?;
-    let attached = Template::new(attach.clone(), ATTACHED)?.resources()?;
+    let alarms = [("ArrivingLettersAlarm", "1"), ("ReplaySuccessAlarm", "95")];
+    let parameters = [ALL_PARAMETERS, &queues, &alarms].concat();
+    let mut resources: Vec<_> = Template::new(translated.clone(), &parameters)?.resources()?.into_iter().collect();
+    for other in others {
+        let given: Vec<_> = OTHERS.iter().copied().filter(|(name, _)| !other["Parameters"][*name].is_null()).collect();
+        resources.extend(Template::new((*other).clone(), &given)?.resources()?);
+    }
     let mut named = BTreeSet::new();
-    for (id, alarm) in
-        resources.iter().chain(&attached).filter(|(_, resource)| resource["Type"] == "AWS::CloudWatch::Alarm")
-    {
+    for (id, alarm) in resources.iter().filter(|(_, resource)| resource["Type"] == "AWS::CloudWatch::Alarm") {
         let text = alarm["Properties"]["AlarmDescription"].as_str().unwrap_or_default();
         let link = text.split_once("Runbook: docs/runbooks/").map(|(_, link)| link.trim());
         let Some(link) = link.filter(|link| link.ends_with(".md")) else {
