@@ -156,7 +156,9 @@ pub(super) async fn finish(
     let did = transition.commit(office, finished, group, Some((Act::ReplayFinished, detail.clone()))).await?;
     if matches!(did, Did::Something) {
         // An aborted replay ended by a person's will, whatever its fix was worth.
-        if ending == Ending::Completed && let Some(pct) = delivered_pct(&total) {
+        if ending == Ending::Completed
+            && let Some(pct) = delivered_pct(&total)
+        {
             office.measure(&[Datum::one(&REPLAY_SUCCESS, &[], now, pct)]).await;
         }
         office.alert(finished_alert(&facts.variant, replay, &detail, now)).await;

@@ -144,7 +144,9 @@ fn functions_are_traced_if_asked(active: &Value) -> Outcome<()> {
             let mode = &resources[function]["Properties"]["TracingConfig"]["Mode"];
             let may = resources[&format!("{function}Role")]["Properties"]["Policies"].to_string().contains("\"xray:");
             if *mode != tracing || may != (tracing == "Active") {
-                return Err(Failure::new(format!("Tracing={tracing}: {function} has {mode}, may write traces: {may}.")));
+                return Err(Failure::new(format!(
+                    "Tracing={tracing}: {function} has {mode}, may write traces: {may}."
+                )));
             }
         }
     }
