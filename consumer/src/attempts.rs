@@ -17,6 +17,10 @@ pub const ATTEMPTS_KEPT: usize = 16;
 /// The number of different instances that must have failed on a message before it is poison: one instance may be broken,
 /// two may share a host or a deployment.
 pub const POISON_INSTANCES: usize = 3;
+/// The age at which an attempt is of no use: SQS keeps no message longer than 14 days. Nobody forgets a message that SQS
+/// itself dead-lettered or deleted.
+#[cfg(any(feature = "dynamodb", feature = "postgres", feature = "sqlite"))]
+pub(crate) const AGE_MAX: Span = Span::from_days(15);
 /// The longest error text of one attempt, bytes: enough for the head of a message.
 const ERROR_BYTES_MAX: usize = 200;
 /// The most messages whose attempts one process keeps in memory; the oldest go first. About 2 KiB each, so 20 MiB.

@@ -100,7 +100,7 @@ impl Consumer {
     async fn batch(&self, messages: Vec<Received>, ends: Option<Ends>) -> Result<Vec<MessageId>, QueueError> {
         let (received_at, answers_at) = (std::time::Instant::now(), ends.map(|ends| ends.answers_at));
         let queue = &self.config.queue;
-        let attributes = by(answers_at, self.queue.attributes(queue)).await.unwrap_or_else(|| {
+        let attributes = by(answers_at, self.attributes()).await.unwrap_or_else(|| {
             let source = "no answer within the batch's time".into();
             Err(QueueError::Unanswered { queue: queue.clone(), source })
         })?;

@@ -1,7 +1,7 @@
 //! A batch ends before its deadline, by a clock that only the test moves.
 
 use super::*;
-use crate::fake::{Fake, config, received};
+use crate::fake::{Fake, arn, config, received};
 use crate::{ConsumerConfig, Failure, Handler};
 use async_trait::async_trait;
 use domain::limits::MESSAGE_BYTES_MAX;
@@ -131,8 +131,9 @@ async fn without_time_no_handler_begins() {
 
 #[tokio::test(start_paused = true)]
 async fn on_a_fifo_queue_what_follows_goes_back_without_dying() {
-    let queue = Fake::default().with("orders.fifo", MESSAGE_BYTES_MAX, None);
-    let world = World::new(queue, |config| config.queue = crate::fake::arn("orders.fifo"));
+    let redrive = queue::Redrive { dlq: arn("dlq.fifo"), receives_max: 9 };
+    let queue = Fake::default().with("orders.fifo", MESSAGE_BYTES_MAX, Some(redrive));
+    let world = World::new(queue.with("dlq.fifo", MESSAGE_BYTES_MAX, None), |config| config.queue = arn("orders.fifo"));
     let (failed, took_ms, calls) = world.invoke(&[("slow", 1), ("late", 9)], 30).await;
     assert_eq!((failed, took_ms), (vec!["slow".to_owned(), "late".to_owned()], 27_000));
     assert_eq!(calls, ["hides late for 0 s", "hides slow for 1 s"]);
@@ -146,4 +147,24 @@ async fn a_hook_that_panics_costs_its_message_and_no_other() {
     });
     let (failed, _, _) = world.invoke(&[("quick", 1), ("odd", 1), ("quick-2", 1)], 30).await;
     assert_eq!(failed, ["odd"]);
+}
+
+/// SQS keeps no message for longer than its queue's retention, 14 days here: who sees an older one has a wrong clock.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_months_ahead_condemns_no_message() {
+    let day = |n: i64| Span::from_days(n);
+    for (ahead, expected) in [(day(13), "takes dlq"), (day(15), "hides slow for 1 s"), (day(400), "hides slow for 1 s")]
+    {
+        let queue = Fake::new(Some("dlq")).with("dlq", MESSAGE_BYTES_MAX, None);
+        let world = World::new(queue, |config| {
+            config.now = Arc::new(move || domain::time::Timestamp::from_ms(0).plus(ahead));
+            let strategy = crate::strategy::Strategy { ttl: Some(day(7)), ..Default::default() };
+            config.strategies = crate::strategy::Strategies::new(strategy);
+            config.handler_max = Some(Span::ZERO);
+        });
+        let mut message = received("slow", 1);
+        message.system.sent_at = Some(domain::time::Timestamp::from_ms(0));
+        world.consumer.handle_batch(vec![message]).await.expect("an answer");
+        assert_eq!(world.queue.calls(), [expected], "{ahead:?}");
+    }
 }

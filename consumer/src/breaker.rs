@@ -193,7 +193,10 @@ impl Breaker {
             (State::Closed(_), true) | (State::Open { .. }, _) => {}
             (State::Closed(failures), false) => {
                 let window = self.policy.window;
-                failures.retain(|at| now.since(*at) < window);
+                // The oldest are in front, because time never goes back: each failure leaves once, however many there are.
+                while failures.front().is_some_and(|at| now.since(*at) >= window) {
+                    failures.pop_front();
+                }
                 failures.push_back(now);
                 if failures.len() >= self.policy.failures_max.max(1) as usize {
                     self.change(State::Open { since: now });

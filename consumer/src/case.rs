@@ -4,7 +4,7 @@ use crate::config::ConsumerConfig;
 use domain::impact::Impact;
 use domain::marker::MARKER_ATTRIBUTE;
 use domain::message::DeadMessage;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use queue::Received;
 use std::time::Instant;
 
@@ -25,6 +25,13 @@ impl Case {
     /// How often the message has been received, including this time.
     pub(crate) fn receive_count(&self) -> u32 {
         self.received.system.receive_count.unwrap_or(1)
+    }
+
+    /// Returns how long ago the message was sent. `None` if that is not known, or if SQS would have deleted the message
+    /// before it was received: then a clock is wrong, and its word condemns no message.
+    pub(crate) fn age(&self, retention: Span, now: Timestamp) -> Option<Span> {
+        let age = now.since(self.received.system.sent_at?);
+        (age <= retention.plus(since(self.received_at))).then_some(age)
     }
 
     /// Whether a replay of the office sent it.

@@ -92,7 +92,9 @@ impl Aimd {
     /// ```
     pub fn overloaded(&mut self) {
         self.successes = 0;
-        let kept = self.limit * usize::from(self.policy.keep_pct.clamp(1, 99)) / 100;
+        let pct = usize::from(self.policy.keep_pct.clamp(1, 99));
+        // In two parts, because no limit overflows.
+        let kept = self.limit / 100 * pct + self.limit % 100 * pct / 100;
         self.limit = kept.max(self.policy.limit_min.clamp(1, self.limit_max));
     }
 }
@@ -105,7 +107,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_limit_stays_within_its_bounds(
-            limit_min: usize, limit_max in 0_usize..1_000, keep_pct: u8, acts: Vec<bool>,
+            limit_min: usize, limit_max in prop_oneof![0_usize..1_000, usize::MAX - 9..=usize::MAX], keep_pct: u8, acts: Vec<bool>,
         ) {
             let mut limit = Aimd::new(AimdPolicy { limit_min, keep_pct }, limit_max);
             for success in acts {

@@ -54,7 +54,7 @@ pub enum Outcome {
         failure: Failure,
     },
     /// The message was not handled to the end, because the consumer shut down or its batch had no time left; it is visible
-    /// again at once.
+    /// again at once. After its last receive it is dead-lettered instead.
     Released,
 }
 
@@ -120,7 +120,7 @@ pub struct ConsumerConfig {
     /// Messages handled concurrently, at least 1. Default: 10, one full receive.
     pub concurrency: usize,
     /// How long a receive waits for the first message. Default: 20 s, the most that SQS allows, because empty receives
-    /// cost money. Shutdown waits for a receive in progress, unless `cancel_receive` is set.
+    /// cost money. More counts as 20 s, and less than none as none. Shutdown waits for a receive in progress, unless `cancel_receive` is set.
     pub wait: Span,
     /// What to do with failed messages, by type. Default: exponential backoff with full jitter for all types.
     pub strategies: Strategies,
@@ -145,7 +145,8 @@ pub struct ConsumerConfig {
     /// timeout and have used up one receive. Default: false, so shutdown takes up to `wait`.
     pub cancel_receive: bool,
     /// How long shutdown waits for running handlers. Then they are cancelled, and their messages become visible at
-    /// once. Default: `None`, until they have finished.
+    /// once; after their last receive they are dead-lettered with a stamp, as transient. Default: `None`, until they have
+    /// finished.
     pub drain_max: Option<Span>,
     /// Whether handling a message of this type twice does no harm. Told on stamps, receipts and notices. Default: always
     /// false.

@@ -9,7 +9,11 @@ use domain::marker::FAILURE_ATTRIBUTE;
 use domain::message::{Attribute, Content};
 use domain::time::Span;
 use queue::{Outgoing, QueueError};
+use std::time::Duration;
+use tokio::time::Instant;
 
+/// How long sending one copy is repeated: SQS's default visibility timeout. Then another consumer has the message.
+const SENDING_MAX: Duration = Duration::from_secs(30);
 /// The part of a stamp that is left after a queue has refused a copy: one in this many. A full stamp is refused three times
 /// before nothing is left that says anything.
 const SHRINKS_TO: usize = 4;
@@ -19,8 +23,8 @@ enum Answer {
     Taken,
     /// The copy is at fault.
     Refused,
-    /// The queue does not exist.
-    Missing,
+    /// The queue does not exist, or this consumer may not send to it.
+    Closed,
     Silent,
 }
 
@@ -35,7 +39,7 @@ impl Settler {
         for dlq in dlqs {
             match self.send_copy(copies, dlq).await {
                 end @ (Sent::Yes | Sent::NotNow) => return end,
-                Sent::Missing => sent = Sent::Missing,
+                Sent::Closed => sent = Sent::Closed,
                 Sent::Never => {}
             }
         }
@@ -61,7 +65,7 @@ impl Settler {
                 Answer::Taken => return self.sent(copies).await,
                 // The queue may take less than it did when it was looked at.
                 Answer::Refused => {}
-                Answer::Missing => return Sent::Missing,
+                Answer::Closed => return Sent::Closed,
                 Answer::Silent => return Sent::NotNow,
             }
         }
@@ -79,7 +83,8 @@ impl Settler {
         // On FIFO the original id deduplicates a copy that was sent twice because a response was lost.
         let deduplication_id = dlq.is_fifo().then(|| message_id.as_str().to_owned());
         let outgoing = [Outgoing { content: copy, deduplication_id, delay: Span::ZERO }];
-        for attempt in 1..=ATTEMPTS_MAX {
+        let began = Instant::now();
+        for attempt in (1..=ATTEMPTS_MAX).take_while(|_| began.elapsed() < SENDING_MAX) {
             match self.queue.send_batch(dlq, &outgoing).await.map(|results| results.into_iter().next()) {
                 Ok(Some(Ok(_))) => return Answer::Taken,
                 Ok(Some(Err(refused))) if refused.sender_fault => {
@@ -90,9 +95,9 @@ impl Settler {
                     let code = refused_or_nothing.and_then(Result::err).map(|refused| refused.code);
                     tracing::warn!(queue = %dlq, %message_id, attempt, ?code, "the dead-letter queue did not accept the copy");
                 }
-                Err(error @ QueueError::Missing { .. }) => {
-                    tracing::error!(queue = %dlq, %message_id, error = chain(&error), "the dead-letter queue is missing");
-                    return Answer::Missing;
+                Err(error @ (QueueError::Missing { .. } | QueueError::Denied { .. })) => {
+                    tracing::error!(queue = %dlq, %message_id, error = chain(&error), "the dead-letter queue is closed to this consumer");
+                    return Answer::Closed;
                 }
                 Err(error @ QueueError::Invalid { .. }) => {
                     tracing::warn!(queue = %dlq, %message_id, error = chain(&error), "the dead-letter queue refused the copy");

@@ -68,6 +68,30 @@ async fn a_queue_without_room_is_passed_over_for_the_one_of_the_redrive_policy()
     assert_eq!((calls, copy.map(|(queue, _)| queue)), (vec!["takes dlq".to_owned()], Some(arn("dlq"))));
     let (calls, _) = die(queue(), to("critical"), false).await;
     assert_eq!(calls, ["takes dlq"], "it is missing");
+    let closed = queue().with("critical", MESSAGE_BYTES_MAX, None).closing("critical");
+    let (calls, _) = die(closed, to("critical"), false).await;
+    assert_eq!(calls, ["takes dlq"], "the consumer may not send to it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_queue_is_asked_again_for_half_a_minute() {
+    let queue = Arc::new(Fake::new(Some("dlq")).with("dlq", MESSAGE_BYTES_MAX, None));
+    let consumer = Consumer::new(config(), queue.clone(), Arc::new(Refusing));
+    consumer.check().await.expect("a main queue");
+    queue.hang(true);
+    let began = Instant::now();
+    assert_eq!(consumer.handle_batch(vec![received("m-1", 1)]).await.expect("an answer").len(), 1);
+    assert_eq!(queue.calls(), ["hangs dlq"; 3]);
+    assert!(began.elapsed() < SENDING_MAX + Duration::from_secs(10), "{:?}", began.elapsed());
+}
+
+/// Each dead letter would be a new message, which fails at once, without end.
+#[tokio::test(start_paused = true)]
+async fn the_main_queue_takes_no_dead_letters() {
+    let (calls, _) = die(Fake::new(Some("dlq")).with("dlq", MESSAGE_BYTES_MAX, None), to("orders"), true).await;
+    assert_eq!(calls, ["takes dlq"]);
+    let (calls, copy) = die(Fake::new(None), to("orders"), true).await;
+    assert_eq!((calls, copy), (vec!["hides m-1 for 1 s".to_owned()], None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,6 +127,8 @@ async fn what_is_wrong_is_found_before_a_message_fails() {
         .await;
     let fifo = whole().with("critical.fifo", MESSAGE_BYTES_MAX, None);
     check(fifo, to("critical.fifo"), &[&format!("{missing}critical.fifo is not of the main queue's type")]).await;
+    check(whole(), to("orders"), &["a strategy names the main queue arn:aws:sqs:eu-west-1:111122223333:orders as"])
+        .await;
     let with = |name: &str| Strategies::default().with("a", Strategy::default()).with(name, Strategy::default());
     for name in ["order.*", "*", "", "a"] {
         check(whole(), with(name), &[&format!("the strategy for {name:?} is for no message")]).await;

@@ -126,13 +126,13 @@ pub(crate) fn is_last(failed: &Failed, strategy: &Strategy) -> bool {
     is_too_old || attempts_max.is_some_and(|max| failed.receive_count >= max)
 }
 
-/// A wait that the dependency asked for is a minimum. Jitter is added to it, or all messages return with the first
+/// A wait that the dependency asked for is a minimum; a date that has passed asks for none. Jitter is added to it, or all messages return with the first
 /// probe.
 fn wait(failed: &Failed, strategy: &Strategy, entropy: u64) -> Span {
     let limit = strategy.wait.limit(failed.visibility_left, failed.held_for, failed.replayed);
     let limit = failed.time_left.map_or(limit, |left| limit.min(left.max(Span::ZERO)));
     let own = strategy.wait.within(limit, failed.receive_count, entropy);
-    failed.retry_after.map_or(own, |asked| asked.plus(own)).min(limit)
+    failed.retry_after.map_or(own, |asked| asked.max(Span::ZERO).plus(own)).min(limit)
 }
 
 #[cfg(test)]
@@ -231,6 +231,8 @@ mod tests {
         let open = Failed { circuit_open: true, retry_after: Some(Span::from_secs(20)), ..FRESH };
         check(open, after(22));
         check(Failed { visibility_left: Span::from_secs(9), ..open }, after(9));
+        check(Failed { retry_after: Some(Span::from_days(400)), ..open }, after(30));
+        check(Failed { retry_after: Some(Span::from_secs(-60)), ..open }, after(2));
         let dead_letter = Strategy { circuit_open: Overload::DeadLetter, ..strategy() };
         assert_eq!(decide(&open, &dead_letter, 0), DeadLetter(Reason::CircuitOpen));
     }

@@ -8,7 +8,7 @@ use domain::limits::BATCH_ENTRIES_MAX;
 use domain::replay::Receipt;
 use queue::{EntryFailure, Queue};
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// A settled message that remains to be deleted.
 pub(crate) struct Delete {
@@ -19,12 +19,13 @@ pub(crate) struct Delete {
 }
 
 /// Deletes messages until the channel closes, in batches of whatever is waiting: a call for ten costs as much as a call
-/// for one.
+/// for one. After a shutdown, a queue that takes no deletes ends it: thousands may be waiting, each batch for half a minute.
 pub(crate) async fn delete_all(
     config: Arc<ConsumerConfig>,
     queue: Arc<dyn Queue>,
     mut deletes: mpsc::Receiver<Delete>,
     receipts: mpsc::Sender<Said>,
+    shutdown: watch::Receiver<bool>,
 ) {
     let mut batch = Vec::with_capacity(BATCH_ENTRIES_MAX);
     while deletes.recv_many(&mut batch, BATCH_ENTRIES_MAX).await > 0 {
@@ -49,6 +50,9 @@ pub(crate) async fn delete_all(
         if !batch.is_empty() {
             tracing::error!(queue = %config.queue, count = batch.len(), "gave up on deleting messages; they will be received again");
             batch.clear();
+            if *shutdown.borrow() || shutdown.has_changed().is_err() {
+                return;
+            }
         }
     }
 }
@@ -70,6 +74,29 @@ fn split(batch: Vec<Delete>, results: &[Result<(), EntryFailure>]) -> (Vec<Recei
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::{Fake, config};
+    use std::time::Duration;
+    use tokio::time::Instant;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_queue_holds_up_a_shutdown_for_one_batch() {
+        let queue = Arc::new(Fake::new(None));
+        queue.hang(true);
+        let silent: Arc<dyn Queue> = Arc::new(crate::timely::Timely(queue.clone()));
+        let (deletes, to_delete) = mpsc::channel(100);
+        for n in 0..100 {
+            let handle = n.to_string();
+            deletes.try_send(Delete { id: handle.as_str().into(), handle, receipt: None }).expect("room");
+        }
+        let ((close, shutdown), (receipts, _sent)) = (watch::channel(false), mpsc::channel(1));
+        let deleting = tokio::spawn(delete_all(Arc::new(config()), silent, to_delete, receipts, shutdown));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let began = Instant::now();
+        close.send_replace(true);
+        deleting.await.expect("it ends");
+        assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+        assert!(deletes.is_closed(), "handlers that wait to delete go on");
+    }
 
     #[test]
     fn only_refusals_of_the_queue_are_repeated_and_only_deleted_messages_get_a_receipt() {

@@ -11,10 +11,15 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Returns the queues for dead letters of a strategy: its own first, then the one of the redrive policy.
-pub(crate) fn queues<'a>(strategy: &'a Strategy, attributes: &'a QueueAttributes) -> Vec<&'a QueueArn> {
+/// Returns the queues for dead letters of a strategy: its own first, then the one of the redrive policy. Never the main
+/// queue: its dead letters would be new messages, which fail again at once, without end.
+pub(crate) fn queues<'a>(
+    main: &QueueArn,
+    strategy: &'a Strategy,
+    attributes: &'a QueueAttributes,
+) -> Vec<&'a QueueArn> {
     let redrive = attributes.redrive.as_ref().map(|redrive| &redrive.dlq);
-    let mut queues: Vec<_> = strategy.dlq.iter().chain(redrive).collect();
+    let mut queues: Vec<_> = strategy.dlq.iter().chain(redrive).filter(|dlq| *dlq != main).collect();
     queues.dedup();
     queues
 }
@@ -35,12 +40,16 @@ impl DeadLetterQueues {
         config: &ConsumerConfig,
         main: &QueueAttributes,
     ) -> Vec<Problem> {
-        let mut queues: Vec<&QueueArn> = config.strategies.all().flat_map(|strategy| queues(strategy, main)).collect();
+        let all = || config.strategies.all();
+        let mut queues: Vec<&QueueArn> = all().flat_map(|strategy| queues(&config.queue, strategy, main)).collect();
         queues.sort_unstable();
         queues.dedup();
         let mut problems = Vec::new();
-        if config.strategies.all().any(|strategy| strategy.dlq.is_none()) && main.redrive.is_none() {
+        if all().any(|strategy| strategy.dlq.is_none()) && main.redrive.is_none() {
             problems.push(Problem::NoDeadLetterQueue { queue: config.queue.clone() });
+        }
+        if all().any(|strategy| strategy.dlq.as_ref() == Some(&config.queue)) {
+            problems.push(Problem::MainQueue { queue: config.queue.clone() });
         }
         for dlq in queues {
             match queue.attributes(dlq).await {
@@ -82,8 +91,8 @@ pub(crate) enum Sent {
     Yes,
     /// A queue did not answer, so it may have taken the copy: no other one is asked.
     NotNow,
-    /// The queue is missing.
-    Missing,
+    /// The queue is missing, or this consumer may not send to it.
+    Closed,
     /// No queue takes it, whatever the stamp.
     Never,
 }

@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::config::ConsumerConfig;
 use crate::failure::Failure;
 use crate::strategy::Strategy;
+use domain::time::Span;
 
 /// Returns the failure of a message whose time to live or deadline has passed; `None` if it may be handled.
 pub(crate) fn expired(
@@ -11,10 +12,10 @@ pub(crate) fn expired(
     case: &Case,
     message_type: Option<&str>,
     strategy: &Strategy,
+    retention: Span,
 ) -> Option<Failure> {
     let now = (config.now)();
-    let age = case.received.system.sent_at.map(|sent_at| now.since(sent_at));
-    if let Some((age, ttl)) = age.zip(strategy.ttl).filter(|(age, ttl)| age > ttl) {
+    if let Some((age, ttl)) = case.age(retention, now).zip(strategy.ttl).filter(|(age, ttl)| age > ttl) {
         let text = format!("the message is {} ms old; its time to live is {} ms", age.as_ms(), ttl.as_ms());
         return Some(Failure::permanent("consumer::Expired", text));
     }

@@ -16,8 +16,13 @@ pub(crate) struct Fake {
     queues: Mutex<BTreeMap<QueueArn, QueueAttributes>>,
     /// Queues of whose attributes the consumer may know nothing.
     denied: Mutex<Vec<QueueArn>>,
-    /// Whether calls that change a visibility never answer.
+    /// Queues to which the consumer may not send.
+    closed: Mutex<Vec<QueueArn>>,
+    /// Whether calls other than those for attributes never answer.
     hangs: Mutex<bool>,
+    /// Whether calls that read attributes never answer.
+    attributes_hang: Mutex<bool>,
+    apart: Mutex<Option<Arc<Self>>>,
     calls: Mutex<Vec<String>>,
     sent: Mutex<Vec<(QueueArn, Content)>>,
 }
@@ -76,8 +81,31 @@ impl Fake {
     }
 
     pub(crate) fn denying(self, name: &str) -> Self {
-        self.denied.lock().expect("no panic").push(arn(name));
+        self.deny(name);
         self
+    }
+
+    pub(crate) fn closing(self, name: &str) -> Self {
+        self.closed.lock().expect("no panic").push(arn(name));
+        self
+    }
+
+    /// Has another queue for threads of their own.
+    pub(crate) fn with_apart(self, apart: Arc<Self>) -> Self {
+        *self.apart.lock().expect("no panic") = Some(apart);
+        self
+    }
+
+    pub(crate) fn deny(&self, name: &str) {
+        self.denied.lock().expect("no panic").push(arn(name));
+    }
+
+    pub(crate) fn allow_all(&self) {
+        self.denied.lock().expect("no panic").clear();
+    }
+
+    pub(crate) fn hang_attributes(&self) {
+        *self.attributes_hang.lock().expect("no panic") = true;
     }
 
     pub(crate) fn hang(&self, hangs: bool) {
@@ -94,6 +122,10 @@ impl Fake {
         self.sent.lock().expect("no panic").clone()
     }
 
+    fn hangs(&self) -> bool {
+        *self.hangs.lock().expect("no panic")
+    }
+
     fn note(&self, what: String) {
         self.calls.lock().expect("no panic").push(what);
     }
@@ -106,7 +138,8 @@ impl Fake {
 
 #[async_trait]
 impl Queue for Fake {
-    async fn receive(&self, _: &QueueArn, _: usize, _: Span, _: Option<Span>) -> Result<Vec<Received>, QueueError> {
+    async fn receive(&self, _: &QueueArn, _: usize, wait: Span, _: Option<Span>) -> Result<Vec<Received>, QueueError> {
+        self.note(format!("receives for {} s", wait.as_ms() / 1_000));
         pending().await
     }
 
@@ -115,6 +148,13 @@ impl Queue for Fake {
         queue: &QueueArn,
         messages: &[Outgoing],
     ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
+        if self.hangs() {
+            self.note(format!("hangs {}", queue.name()));
+            return pending().await;
+        }
+        if self.closed.lock().expect("no panic").contains(queue) {
+            return Err(QueueError::Denied { queue: queue.clone(), source: "no right".into() });
+        }
         let bytes_max = self.find(queue)?.message_bytes_max;
         let send = |outgoing: &Outgoing| {
             let bytes = outgoing.content.size_bytes();
@@ -136,19 +176,30 @@ impl Queue for Fake {
         handles: &[String],
     ) -> Result<Vec<Result<(), EntryFailure>>, QueueError> {
         self.note(format!("deletes {} of {}", handles.join(" "), queue.name()));
+        if self.hangs() {
+            return pending().await;
+        }
         Ok(handles.iter().map(|_| Ok(())).collect())
     }
 
     async fn change_visibility(&self, _: &QueueArn, handle: &str, visibility: Span) -> Result<(), QueueError> {
         self.note(format!("hides {handle} for {} s", visibility.as_secs_up()));
-        let hangs = *self.hangs.lock().expect("no panic");
-        if hangs { pending().await } else { Ok(()) }
+        if self.hangs() { pending().await } else { Ok(()) }
     }
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
+        let hangs = *self.attributes_hang.lock().expect("no panic");
+        if hangs {
+            return pending().await;
+        }
         if self.denied.lock().expect("no panic").contains(queue) {
             return Err(QueueError::Denied { queue: queue.clone(), source: "no right".into() });
         }
         self.find(queue)
+    }
+
+    fn apart(&self) -> Option<Arc<dyn Queue>> {
+        let apart = self.apart.lock().expect("no panic").clone()?;
+        Some(apart)
     }
 }

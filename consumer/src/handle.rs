@@ -101,7 +101,7 @@ pub(crate) async fn handle(
     let strategy = config.strategies.select(message_type);
     settler.begin(&case);
     let started = Instant::now();
-    let too_old = expired(config, &case, message_type, strategy);
+    let too_old = expired(config, &case, message_type, strategy, attributes.retention);
     let expired = too_old.is_some();
     let end = match too_old {
         Some(failure) => End::Failed(failure),
@@ -116,17 +116,26 @@ pub(crate) async fn handle(
                 FailedCase { failure, strategy, message_type, attempt: since(started), expired, called: !expired };
             settler.failed(&case, failed, attributes).await;
         }
+        // SQS would move it without a word.
+        End::Cancelled if settler.is_last(&case, strategy, attributes) => {
+            let text = format!("the consumer shut down after the handler had run for {} ms", since(started).as_ms());
+            let failure = Failure::transient("consumer::Shutdown", text);
+            let attempt = since(started);
+            let failed = FailedCase { failure, strategy, message_type, attempt, expired, called: false };
+            settler.failed(&case, failed, attributes).await;
+        }
         End::Cancelled => settler.released(&case).await,
     }
 }
 
 /// Settles a message that nobody can handle in the batch's time: makes it visible at once, or dead-letters it with a stamp
-/// if that was its last receive.
+/// if that was its last receive. On a FIFO queue an earlier message of its group may come again, and it must not be replayed
+/// before that one, so it is only made visible.
 pub(crate) async fn give_back(settler: &Settler, case: Case, attributes: &QueueAttributes) {
     let config = &settler.config;
     let message_type = (config.message_type)(&case.received.content);
     let strategy = config.strategies.select(message_type.as_deref());
-    if !settler.is_last(&case, strategy, attributes) {
+    if attributes.fifo || !settler.is_last(&case, strategy, attributes) {
         return settler.released(&case).await;
     }
     let text = "the batch's time was up before this message's turn";
@@ -148,7 +157,7 @@ async fn run(
         let rhythm = Rhythm { every, visibility: attributes.visibility_timeout, at_most: limits.handler_max };
         settler.load.heartbeat.begin(&case.received, &rhythm, case.invisible_since)
     });
-    let handling = Caught(handler.handle(&case.received));
+    let handling = Caught::new(|| handler.handle(&case.received));
     let halted = async {
         let halted = halt.wait_for(|halt| *halt != Halt::No).await.map(|halt| *halt);
         match halted {

@@ -53,6 +53,19 @@ fn a_handler_that_blocks_the_only_thread_keeps_its_message() {
     assert!(handling.join().expect("no panic").is_empty(), "it was handled");
 }
 
+/// A connection that the blocked runtime drives would stand still with it.
+#[test]
+fn a_heartbeat_has_connections_of_its_own() {
+    let apart = Arc::new(Fake::new(None));
+    let queue = Arc::new(Fake::new(None).with_apart(apart.clone()));
+    let go = Mutex::new(mpsc::channel().1);
+    let consumer = Consumer::new(config(), queue.clone(), Arc::new(Blocking { go }));
+    let beating = consumer.load.heartbeat.begin(&received("m-1", 1), &rhythm(1, Span::from_mins(10)), Instant::now());
+    until("a beat", || apart.calls().iter().any(|calls| calls == "hides m-1 for 30 s"));
+    drop(beating);
+    assert!(queue.calls().is_empty());
+}
+
 #[tokio::test]
 async fn a_heartbeat_ends_with_its_handlers_time_or_with_its_handler() {
     let queue = Arc::new(Fake::new(None));

@@ -28,6 +28,9 @@ const NOT_KEPT: &str = "not kept";
 /// The first and the longest pause before a store that did not answer is asked again to keep a result.
 const COMPLETE_PAUSE: Duration = Duration::from_millis(200);
 const COMPLETE_PAUSE_MAX: Duration = Duration::from_secs(5);
+/// How long a store may take for one call: longer than the stores' own limits of 5 s, whose errors say more. A connection
+/// that is dead in silence would never answer.
+const CALL_MAX: Duration = Duration::from_secs(6);
 /// The share of a lease that work may use, in tenths. The rest is for keeping its result, and for clocks that differ.
 const WORK_TENTHS: u32 = 9;
 
@@ -270,7 +273,7 @@ impl Once {
         let now = (self.now)();
         let (until, expires_at) = (now.plus(self.lease_max), now.plus(ttl.max(self.lease_max)));
         let leasing = Leasing { key, token: &token, now, until, expires_at };
-        match self.store.lease(&leasing).await.map_err(unanswered)? {
+        match in_time(self.store.lease(&leasing)).await.map_err(unanswered)? {
             Lease::Done { result } => return Ok(Done { value: parse(&result)?, repeated: true }),
             Lease::InProgress { until } => return Err(in_progress(key, until.since(now))),
             Lease::Granted => {}
@@ -302,7 +305,7 @@ impl Once {
             );
             NOT_KEPT.to_owned()
         });
-        if !self.complete(&leasing, &result, ttl).await? {
+        if !self.complete(&leasing, &result, ttl, began + to_duration(self.lease_max)).await? {
             tracing::error!(
                 key,
                 "the work took longer than its lease, and was taken over: it may have been done twice"
@@ -313,7 +316,7 @@ impl Once {
 
     /// Gives the key back. If that fails, it is free when the lease ends.
     async fn release(&self, key: &str, token: &str) {
-        if let Err(error) = self.store.release(key, token).await {
+        if let Err(error) = in_time(self.store.release(key, token)).await {
             tracing::warn!(key, cause = ?std::error::Error::source(&error), "the key stays leased: {error}");
         }
     }
@@ -331,13 +334,13 @@ impl Once {
 
     /// Keeps a result. Asks a store that does not answer again, until the lease ends: without a record the work would be
     /// repeated.
-    async fn complete(&self, leasing: &Leasing<'_>, result: &str, ttl: Span) -> Result<bool, Failure> {
+    async fn complete(&self, leasing: &Leasing<'_>, result: &str, ttl: Span, until: Instant) -> Result<bool, Failure> {
         let mut pause = COMPLETE_PAUSE;
         loop {
-            let now = (self.now)();
-            match self.store.complete(leasing.key, leasing.token, result, now.plus(ttl)).await {
+            let expires_at = (self.now)().plus(ttl).max(leasing.expires_at);
+            match in_time(self.store.complete(leasing.key, leasing.token, result, expires_at)).await {
                 Ok(kept) => return Ok(kept),
-                Err(error) if now >= leasing.until => return Err(unanswered(error)),
+                Err(error) if Instant::now() >= until => return Err(unanswered(error)),
                 Err(error) => {
                     let key = leasing.key;
                     tracing::warn!(key, cause = ?std::error::Error::source(&error), "the result is not kept yet: {error}");
@@ -364,6 +367,12 @@ pub fn in_progress(key: &str, left: Span) -> Failure {
     let left = left.max(Span::ZERO);
     let text = format!("the work for key {key} is in progress elsewhere for at most another {} ms", left.as_ms());
     Failure::transient(IN_PROGRESS, text).with_retry_after(left)
+}
+
+/// Calls a store, and does not wait for one that is silent.
+async fn in_time<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    let late = |_| Err(StoreError::new(format!("no answer within {} ms", CALL_MAX.as_millis())));
+    tokio::time::timeout(CALL_MAX, call).await.unwrap_or_else(late)
 }
 
 fn unanswered(error: StoreError) -> Failure {

@@ -55,7 +55,14 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     let outer = CATCHING.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));
     CATCHING.set(outer);
-    result.map_err(|payload| Panicked { message: text(&*payload), frame: LOCATION.take() })
+    result.map_err(|payload| {
+        let panicked = Panicked { message: text(&*payload), frame: LOCATION.take() };
+        // What was thrown may panic when it is dropped, and so may what that throws.
+        if let Err(thrown) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(thrown);
+        }
+        panicked
+    })
 }
 
 pub(crate) fn text(payload: &(dyn Any + Send)) -> String {
@@ -89,17 +96,38 @@ pub fn guard<T>(class: Class, function: &str, work: impl FnOnce() -> T) -> Resul
     })
 }
 
-/// A future that returns a panic as an error.
-pub(crate) struct Caught<'a, T>(pub(crate) Pin<Box<dyn Future<Output = T> + Send + 'a>>);
+type Work<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A future that returns a panic as an error, also one of its making. One of its end is logged: it has its result, or was
+/// cancelled.
+pub(crate) struct Caught<'a, T>(Result<Work<'a, T>, Option<Panicked>>);
+
+impl<'a, T> Caught<'a, T> {
+    pub(crate) fn new(make: impl FnOnce() -> Work<'a, T>) -> Self {
+        Self(caught(make).map_err(Some))
+    }
+}
 
 impl<T> Future for Caught<'_, T> {
     type Output = Result<T, Panicked>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match caught(|| self.0.as_mut().poll(cx)) {
-            Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
-            Ok(Poll::Pending) => Poll::Pending,
-            Err(panicked) => Poll::Ready(Err(panicked)),
+        match &mut self.0 {
+            Ok(work) => match caught(|| work.as_mut().poll(cx)) {
+                Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+                Ok(Poll::Pending) => Poll::Pending,
+                Err(panicked) => Poll::Ready(Err(panicked)),
+            },
+            Err(panicked) => panicked.take().map_or(Poll::Pending, |panicked| Poll::Ready(Err(panicked))),
+        }
+    }
+}
+
+impl<T> Drop for Caught<'_, T> {
+    fn drop(&mut self) {
+        let work = std::mem::replace(&mut self.0, Err(None));
+        if let Err(panicked) = caught(|| drop(work)) {
+            tracing::error!(?panicked, "a handler panicked at its end");
         }
     }
 }
@@ -131,8 +159,32 @@ mod tests {
                 panic!("order {} is odd", 7);
             }
         });
-        let failure = Caught(work).await.unwrap_err().into_failure(Class::Unknown);
+        let failure = Caught::new(|| work).await.unwrap_err().into_failure(Class::Unknown);
         assert_eq!((failure.message.as_str(), failure.class), ("order 7 is odd", Class::Unknown));
         assert_eq!(failure.frames.len(), 1);
+    }
+
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("a bomb");
+        }
+    }
+
+    #[tokio::test]
+    async fn panics_of_the_making_the_payload_and_the_end_are_caught_too() {
+        let made = Caught::<()>::new(|| panic!("no future")).await.unwrap_err();
+        assert_eq!(made.message, "no future");
+        let thrown = Caught::<()>::new(|| Box::pin(async { std::panic::panic_any(Bomb) })).await.unwrap_err();
+        assert_eq!(thrown.message, "a panic without a message");
+        let mut ended = Caught::<()>::new(|| {
+            Box::pin(async {
+                let _bomb = Bomb;
+                std::future::pending().await
+            })
+        });
+        assert!(tokio::time::timeout(std::time::Duration::ZERO, &mut ended).await.is_err());
+        drop(ended);
     }
 }

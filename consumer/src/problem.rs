@@ -44,6 +44,15 @@ pub enum Problem {
         /// The main queue.
         queue: QueueArn,
     },
+    /// A strategy sends dead letters to the main queue.
+    #[error(
+        "a strategy names the main queue {queue} as its dead-letter queue, which is passed over, because its messages would \
+         fail again without end: name another one"
+    )]
+    MainQueue {
+        /// The main queue.
+        queue: QueueArn,
+    },
     /// A strategy is for no message.
     #[error(
         "the strategy for {message_type:?} is for no message: name a message type exactly, once, or make it the default of \

@@ -8,17 +8,25 @@ use crate::delete::{Delete, delete_all};
 use crate::handle::{Halt, Handler, handle};
 use crate::problem::Problem;
 use crate::receipt::{self, FLUSH_MAX, Said, WAITING_MAX};
-use crate::settle::{Load, Settler};
+use crate::settle::{Load, Settler, locked};
 use crate::timely::Timely;
 use domain::limits::BATCH_ENTRIES_MAX;
+use domain::time::Span;
 use queue::{Queue, QueueAttributes, QueueError};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::Instant;
 
 /// The age at which the attributes of the queue and its dead-letter queues are read again, in case they were changed.
 const ATTRIBUTES_AGE_MAX: Duration = Duration::from_secs(60);
+/// How long attributes that are known already may take to be read again.
+const REREAD_MAX: Duration = Duration::from_secs(1);
+/// The longest wait of a receive (SQS's `WaitTimeSeconds`).
+const WAIT_MAX: Span = Span::from_secs(20);
+/// The most messages that wait to be deleted. With more, their handlers wait: the queue is out of order.
+const DELETES_MAX: usize = 1_000;
 
 /// A consumer of one queue.
 ///
@@ -43,7 +51,7 @@ pub struct Consumer {
 
 impl Consumer {
     /// Creates a consumer that passes the messages of `config.queue` to `handler`. A call to the queue without an answer
-    /// for 30 s (a receive: beyond its wait) counts as failed.
+    /// counts as failed: a receive 30 s beyond its wait, a send after 10 s, a delete and a change of visibility after 5 s.
     ///
     /// ```
     /// # use consumer::{Consumer, ConsumerConfig, Handler, queue::Queue};
@@ -75,13 +83,15 @@ impl Consumer {
     /// }
     /// ```
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
-        let (deletes, to_delete) = mpsc::channel(self.config.concurrency.max(BATCH_ENTRIES_MAX));
+        let (deletes, to_delete) = mpsc::channel(self.config.concurrency.clamp(BATCH_ENTRIES_MAX, DELETES_MAX));
         let (receipts, to_send) = mpsc::channel(WAITING_MAX);
         let mut sender = tokio::spawn(receipt::send_all(self.config.clone(), self.queue.clone(), to_send));
-        let deleter = tokio::spawn(delete_all(self.config.clone(), self.queue.clone(), to_delete, receipts.clone()));
+        let deleting =
+            delete_all(self.config.clone(), self.queue.clone(), to_delete, receipts.clone(), shutdown.clone());
+        let deleter = tokio::spawn(deleting);
         let settler = Arc::new(self.settler(deletes, receipts));
         let halt = watch::Sender::default();
-        let mut rounds = Rounds { consumer: &self, settler, halt, working: JoinSet::new(), attributes: None };
+        let mut rounds = Rounds { consumer: &self, settler, halt, working: JoinSet::new() };
         let mut failures = 0;
         while !*shutdown.borrow() {
             tokio::select! {
@@ -144,6 +154,31 @@ impl Consumer {
         problems
     }
 
+    /// Returns the attributes of the main queue, of this minute if it answers. Where it does not, old ones stay in use: they
+    /// rarely change, and messages wait.
+    pub(crate) async fn attributes(&self) -> Result<QueueAttributes, QueueError> {
+        let queue = &self.config.queue;
+        let known = locked(&self.load.attributes).clone();
+        let stays = |error: String| tracing::warn!(%queue, error, "reading the queue's attributes failed; the old ones stay in use");
+        let attributes = match known {
+            None => self.queue.attributes(queue).await?,
+            Some((attributes, read_at)) if read_at.elapsed() < ATTRIBUTES_AGE_MAX => return Ok(attributes),
+            Some((old, _)) => match tokio::time::timeout(REREAD_MAX, self.queue.attributes(queue)).await {
+                Ok(Ok(attributes)) => attributes,
+                Ok(Err(error)) => {
+                    stays(chain(&error));
+                    old
+                }
+                Err(_) => {
+                    stays(format!("no answer within {} ms", REREAD_MAX.as_millis()));
+                    old
+                }
+            },
+        };
+        *locked(&self.load.attributes) = Some((attributes.clone(), Instant::now()));
+        Ok(attributes)
+    }
+
     /// Looks at the dead-letter queues beside the work, if that was not done for a minute.
     pub(crate) fn look_again(&self, attributes: &QueueAttributes) -> Option<JoinHandle<()>> {
         if !self.load.dlqs.is_due(ATTRIBUTES_AGE_MAX) {
@@ -168,7 +203,6 @@ struct Rounds<'a> {
     /// Whether running handlers must stop.
     halt: watch::Sender<Halt>,
     working: JoinSet<()>,
-    attributes: Option<(QueueAttributes, Instant)>,
 }
 
 impl Rounds<'_> {
@@ -207,15 +241,18 @@ impl Rounds<'_> {
     /// Receives once and starts a handler for each message.
     async fn round(&mut self) -> Result<(), QueueError> {
         let config = &self.consumer.config;
-        let attributes = self.attributes().await?;
+        let attributes = self.consumer.attributes().await?;
+        // It ends by itself, within the time limits of its calls.
+        drop(self.consumer.look_again(&attributes));
         let max = match attributes.fifo {
             // A message group waits behind a message that is retried. If one receive returned two messages of a group,
             // the second would use up its receives while the first blocks it, so FIFO queues are read one by one.
             true => 1,
             false => self.capacity().clamp(1, BATCH_ENTRIES_MAX),
         };
-        let messages = self.consumer.queue.receive(&config.queue, max, config.wait, None).await?;
-        let received_at = Instant::now();
+        let wait = config.wait.clamp(Span::ZERO, WAIT_MAX);
+        let messages = self.consumer.queue.receive(&config.queue, max, wait, None).await?;
+        let received_at = std::time::Instant::now();
         for received in messages {
             let case = Case::new(received, received_at, config.running_version());
             let (settler, handler) = (self.settler.clone(), self.consumer.handler.clone());
@@ -224,26 +261,8 @@ impl Rounds<'_> {
         }
         Ok(())
     }
-
-    async fn attributes(&mut self) -> Result<QueueAttributes, QueueError> {
-        let queue = &self.consumer.config.queue;
-        let fresh = |read_at: &Instant| read_at.elapsed() < ATTRIBUTES_AGE_MAX;
-        match &self.attributes {
-            Some((attributes, read_at)) if fresh(read_at) => Ok(attributes.clone()),
-            cached => {
-                let attributes = match (self.consumer.queue.attributes(queue).await, cached) {
-                    (Ok(attributes), _) => attributes,
-                    (Err(error), Some((old, _))) => {
-                        tracing::warn!(%queue, error = chain(&error), "reading the queue's attributes failed; the old ones stay in use");
-                        old.clone()
-                    }
-                    (Err(error), None) => return Err(error),
-                };
-                self.attributes = Some((attributes.clone(), Instant::now()));
-                // It ends by itself, within the time limits of its calls.
-                drop(self.consumer.look_again(&attributes));
-                Ok(attributes)
-            }
-        }
-    }
 }
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

@@ -27,6 +27,7 @@ use queue::{Queue, QueueAttributes, Received};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// The confidence of a rule of the policy file, which decides before the handler's own class.
 const RULE_PCT: u8 = 100;
@@ -51,14 +52,18 @@ pub(crate) struct Load {
     pub notices: Notices,
     pub dlqs: DeadLetterQueues,
     pub heartbeat: Heartbeat,
+    /// Those of the main queue, and when they were read.
+    pub attributes: Mutex<Option<(QueueAttributes, Instant)>>,
 }
 
 impl Load {
     pub(crate) fn new(config: &ConsumerConfig, queue: Arc<dyn Queue>) -> Self {
         let limit = config.adaptive.map(|policy| Mutex::new(Aimd::new(policy, config.concurrency)));
         let budget = config.retry_budget.map(|policy| Mutex::new(Budget::new(policy)));
-        let heartbeat = Heartbeat::new(config.queue.clone(), queue);
-        Self { limit, budget, notices: Notices::default(), dlqs: DeadLetterQueues::default(), heartbeat }
+        // A connection that a blocked runtime drives would hang.
+        let heartbeat = Heartbeat::new(config.queue.clone(), queue.apart().unwrap_or(queue));
+        let (notices, dlqs) = (Notices::default(), DeadLetterQueues::default());
+        Self { limit, budget, notices, dlqs, heartbeat, attributes: Mutex::default() }
     }
 
     /// Returns how many messages may be handled at once.
@@ -77,7 +82,7 @@ impl Load {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -127,7 +132,7 @@ impl Settler {
         let failed_at = (config.now)();
         let mut history = self.history(&case.received).await;
         history.push(Attempt::new(&failure, failed_at, &config.instance.instance));
-        let dlqs = dlqs::queues(strategy, attributes);
+        let dlqs = dlqs::queues(&config.queue, strategy, attributes);
         let mut facts = facts(case, &failure, attributes, failed_at);
         facts.room = !dlqs.is_empty();
         facts.expired = expired;
@@ -160,7 +165,7 @@ impl Settler {
                 };
                 match self.dead_letter(&Copies::new(config, &stamping), &dlqs, facts.receives_max.is_some()).await {
                     Sent::Yes => Outcome::DeadLettered { failure, reason },
-                    Sent::NotNow | Sent::Missing => Outcome::Unsettled { failure },
+                    Sent::NotNow | Sent::Closed => Outcome::Unsettled { failure },
                     Sent::Never => {
                         facts.room = false;
                         let Decision::Retry(after) = decide(&facts, strategy, entropy) else { return };
@@ -256,7 +261,7 @@ impl Settler {
     }
 
     pub(crate) async fn delete(&self, received: &Received, receipt: Option<Receipt>) {
-        // The receiver runs until the last sender is dropped, so this cannot fail while we hold one.
+        // The receiver is gone only after a shutdown, on a queue that takes no deletes: the message is received again.
         let (id, handle) = (received.message_id.clone(), received.receipt_handle.clone());
         let _ = self.deletes.send(Delete { id, handle, receipt }).await;
     }
@@ -293,11 +298,10 @@ fn facts(case: &Case, failure: &Failure, attributes: &QueueAttributes, now: Time
         receives_max: attributes.redrive.as_ref().map(|redrive| redrive.receives_max),
         visibility_left: Span::from_ms(timeout.saturating_sub(since(case.invisible_since).as_ms())),
         held_for: since(case.received_at),
-        time_left: case.received.system.sent_at.map(|sent_at| {
-            let deleted_at = sent_at.plus(attributes.retention);
-            // Time for one more try.
-            deleted_at.minus(attributes.visibility_timeout).since(now)
-        }),
+        // Less what one more try takes.
+        time_left: case
+            .age(attributes.retention, now)
+            .map(|age| attributes.retention.plus(age.times(-1)).plus(attributes.visibility_timeout.times(-1))),
         room: true,
         replayed: case.is_replayed(),
         expired: false,

@@ -1,6 +1,6 @@
 //! Idempotency keys and the log of attempts in SQLite, for consumers on one machine (feature `sqlite`).
 
-use crate::attempts::{ATTEMPTS_KEPT, Attempt, AttemptLog, LogError};
+use crate::attempts::{AGE_MAX, ATTEMPTS_KEPT, Attempt, AttemptLog, LogError};
 use crate::once::{Lease, Leasing, OnceStore, StoreError};
 use async_trait::async_trait;
 use domain::id::MessageId;
@@ -23,6 +23,12 @@ const SCHEMA: &str = "
 ";
 /// Expired records that one request for a lease deletes at most, so that none is slow.
 const EXPIRED_MAX: u32 = 10;
+/// The oldest attempts that a new one looks at, to delete those of no use.
+const OLDEST_MAX: u32 = 10;
+const FORGET_OLD: &str = "
+    DELETE FROM attempt WHERE n IN (SELECT n FROM (SELECT n, attempt FROM attempt ORDER BY n LIMIT ?1)
+        WHERE json_extract(attempt, '$.at') < ?2)
+";
 
 /// A file with idempotency keys and attempts. Clones share the connection.
 ///
@@ -220,8 +226,10 @@ impl AttemptLog for SqliteStore {
     async fn append(&self, message: &MessageId, attempt: Attempt) -> Result<(), LogError> {
         let id = message.as_str().to_owned();
         let json = serde_json::to_string(&attempt).map_err(LogError::new)?;
+        let old = attempt.at.minus(AGE_MAX).as_ms();
         let written = self.transact(move |transaction| {
             transaction.execute("INSERT INTO attempt (message_id, attempt) VALUES (?1, ?2)", [&id, &json])?;
+            transaction.execute(FORGET_OLD, params![OLDEST_MAX, old])?;
             let oldest: Option<i64> = transaction
                 .query_row(
                     "SELECT n FROM attempt WHERE message_id = ?1 ORDER BY n DESC LIMIT 1 OFFSET ?2",

@@ -9,9 +9,11 @@ use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a call may take, beyond what it is asked to wait. SQS answers in milliseconds; a batch of 1 MiB on a slow
-/// line takes seconds.
+/// How long a call may take, beyond what it is asked to wait. SQS answers in milliseconds.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// How long a send may take: a batch of 1 MiB on a slow line takes seconds. One without an answer leaves time for another
+/// one within half a minute, SQS's default visibility timeout.
+const SEND_MAX: Duration = Duration::from_secs(10);
 /// How long a call may take that changes a message's visibility or deletes messages: a heartbeat without an answer leaves
 /// time for another one, half a minute being SQS's default visibility timeout.
 const SHORT_MAX: Duration = Duration::from_secs(5);
@@ -47,7 +49,7 @@ impl Queue for Timely {
         queue: &QueueArn,
         messages: &[Outgoing],
     ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
-        within(queue, ANSWER_MAX, self.0.send_batch(queue, messages)).await
+        within(queue, SEND_MAX, self.0.send_batch(queue, messages)).await
     }
 
     async fn delete_batch(
@@ -77,6 +79,11 @@ impl Queue for Timely {
 
     async fn alarms(&self, queue: &QueueArn) -> Result<Option<usize>, QueueError> {
         within(queue, ANSWER_MAX, self.0.alarms(queue)).await
+    }
+
+    fn apart(&self) -> Option<Arc<dyn Queue>> {
+        let apart = self.0.apart()?;
+        Some(Arc::new(Self(apart)))
     }
 }
 

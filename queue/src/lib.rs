@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use domain::id::{MessageId, QueueArn};
 use domain::message::{Content, SystemAttributes};
 use domain::time::{Span, Timestamp};
+use std::sync::Arc;
 
 /// A received message, invisible to others until its visibility timeout ends.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,5 +169,12 @@ pub trait Queue: Send + Sync {
     /// received. `None` if it does not know: SQS itself has no alarms.
     async fn alarms(&self, _queue: &QueueArn) -> Result<Option<usize>, QueueError> {
         Ok(None)
+    }
+
+    /// Returns the same queues over connections that no other value of this type uses, for a thread with a runtime of its
+    /// own: a connection is driven by the runtime that opened it, and stands still with it. `None` if calls need no
+    /// connection.
+    fn apart(&self) -> Option<Arc<dyn Queue>> {
+        None
     }
 }

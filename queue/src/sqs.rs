@@ -10,6 +10,7 @@ use crate::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::config::retry::RetryConfig;
+use aws_sdk_sqs::config::timeout::TimeoutConfig;
 use aws_sdk_sqs::types::{
     DeleteMessageBatchRequestEntry, MessageSystemAttributeName, QueueAttributeName, SendMessageBatchResultEntry,
 };
@@ -18,7 +19,7 @@ use domain::id::{MessageId, QueueArn};
 use domain::time::Span;
 use error::{entry_failure, is_throttled, queue_error};
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Retries of a throttled send.
@@ -27,6 +28,8 @@ const RETRIES_MAX: u32 = 5;
 const BACKOFF_MS: u64 = 10;
 /// The longest wait after any throttled send, milliseconds.
 const BACKOFF_MS_MAX: u64 = 1_000;
+/// The time limit for opening a connection of a queue [apart](Queue::apart), if the client has none: the SDK's default.
+const CONNECT_MAX: Duration = Duration::from_millis(3_100);
 
 /// SQS. Callers name queues by their ARNs; the adapter looks each URL up once.
 ///
@@ -210,6 +213,15 @@ impl Queue for SqsQueue {
         let response = request.attribute_names(QueueAttributeName::All).send().await;
         let response = response.map_err(|error| queue_error(queue, error))?;
         convert::attributes(queue, &response.attributes.unwrap_or_default())
+    }
+
+    fn apart(&self) -> Option<Arc<dyn Queue>> {
+        let config = self.client.config();
+        let timeouts = config.timeout_config().cloned().unwrap_or_else(|| TimeoutConfig::builder().build());
+        // An HTTP client of the SDK has a pool of connections for each pair of these limits.
+        let connect_max = timeouts.connect_timeout().unwrap_or(CONNECT_MAX) + Duration::from_millis(1);
+        let timeouts = timeouts.to_builder().connect_timeout(connect_max).build();
+        Some(Arc::new(Self::with_config(config.to_builder().timeout_config(timeouts).build())))
     }
 }
 

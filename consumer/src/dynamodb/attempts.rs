@@ -1,12 +1,11 @@
 //! The log of attempts in DynamoDB.
 
 use super::{KEY, TTL, seconds, text};
-use crate::attempts::{ATTEMPTS_KEPT, Attempt, AttemptLog, LogError};
+use crate::attempts::{AGE_MAX, ATTEMPTS_KEPT, Attempt, AttemptLog, LogError};
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue};
 use domain::id::MessageId;
-use domain::time::Span;
 
 /// The name of the attribute with the attempts: a list of texts, oldest first.
 const ATTEMPTS: &str = "attempts";
@@ -15,8 +14,6 @@ const PREFIX: &str = "attempts of ";
 /// Attempts in an item before the oldest are cut off: cutting costs a write, so half of the writes need none. About
 /// 12 KB, far below DynamoDB's 400 KB.
 const ATTEMPTS_STORED_MAX: usize = 2 * ATTEMPTS_KEPT;
-/// How long after its last attempt a message may still come: SQS keeps none longer than 14 days.
-const AGE_MAX: Span = Span::from_days(15);
 
 /// The log of attempts on a table with the partition key `key` (string), such as that of
 /// [`DynamoStore`](super::DynamoStore). One item per message; one write per failed attempt.

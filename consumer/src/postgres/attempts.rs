@@ -1,10 +1,9 @@
 //! The log of attempts in PostgreSQL.
 
 use super::PostgresStore;
-use crate::attempts::{ATTEMPTS_KEPT, Attempt, AttemptLog, LogError};
+use crate::attempts::{AGE_MAX, ATTEMPTS_KEPT, Attempt, AttemptLog, LogError};
 use async_trait::async_trait;
 use domain::id::MessageId;
-use domain::time::Span;
 
 const LOAD: &str = "SELECT attempt FROM consumer_attempt WHERE message_id = $1 ORDER BY n DESC LIMIT $2";
 const APPEND: &str = "INSERT INTO consumer_attempt (message_id, at_ms, attempt) VALUES ($1, $2, $3)";
@@ -13,13 +12,11 @@ const TRIM: &str = "
         SELECT n FROM consumer_attempt WHERE message_id = $1 ORDER BY n DESC LIMIT 1 OFFSET $2)
 ";
 const FORGET: &str = "DELETE FROM consumer_attempt WHERE message_id = $1";
-/// Nobody forgets a message that SQS itself dead-lettered or deleted, so old attempts go with new ones.
+/// Old attempts go with new ones.
 const FORGET_OLD: &str = "
     DELETE FROM consumer_attempt WHERE n IN (
         SELECT n FROM consumer_attempt WHERE at_ms < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
 ";
-/// The age at which an attempt is of no use: SQS keeps no message longer than 14 days.
-const AGE_MAX: Span = Span::from_days(15);
 /// Old attempts that a new one deletes at most, so that none is slow.
 const OLD_MAX: i64 = 10;
 

@@ -4,6 +4,7 @@ use domain::time::Span;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tokio::sync::Mutex;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
@@ -15,8 +16,14 @@ const ATTEMPTS_MAX: u32 = 2;
 /// How long the server may take to answer, connecting included. Its answers take milliseconds.
 const CALL_MAX: Span = Span::from_secs(5);
 
-/// The server's own words for the end of a connection.
-const ENDED: &[SqlState] = &[SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW];
+/// The server's own words for a connection that is of no use: it ends, or leads to a server that only reads, which it does
+/// when another one has taken over.
+const ENDED: &[SqlState] = &[
+    SqlState::ADMIN_SHUTDOWN,
+    SqlState::CRASH_SHUTDOWN,
+    SqlState::CANNOT_CONNECT_NOW,
+    SqlState::READ_ONLY_SQL_TRANSACTION,
+];
 
 type Connecting = Pin<Box<dyn Future<Output = Result<Client, Error>> + Send>>;
 
@@ -40,7 +47,32 @@ type Connecting = Pin<Box<dyn Future<Output = Result<Client, Error>> + Send>>;
 #[derive(Clone)]
 pub struct PostgresStore {
     connect: Arc<dyn Fn() -> Connecting + Send + Sync>,
-    connection: Arc<Mutex<Option<Arc<Client>>>>,
+    connection: Arc<Mutex<Option<Arc<Connected>>>>,
+}
+
+/// A connection, and whether it is of use.
+struct Connected {
+    client: Arc<Client>,
+    /// It failed, or a call on it was given up: it may be dead without a word, as after a failover.
+    is_doubtful: AtomicBool,
+}
+
+impl Connected {
+    fn is_of_use(&self) -> bool {
+        !self.client.is_closed() && !self.is_doubtful.load(Relaxed)
+    }
+}
+
+/// A call on a connection. Unless it is answered, the connection is doubtful.
+struct Calling {
+    connected: Arc<Connected>,
+    is_answered: bool,
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        self.connected.is_doubtful.fetch_or(!self.is_answered, Relaxed);
+    }
 }
 
 /// The database did not do what it was asked to.
@@ -117,16 +149,18 @@ impl PostgresStore {
     {
         let mut attempt = 1;
         loop {
-            let called = async { call(self.client().await?).await };
+            let called = async {
+                let mut calling = Calling { connected: self.connected().await?, is_answered: false };
+                let answer = call(calling.connected.client.clone()).await;
+                calling.is_answered = answer.as_ref().err().is_none_or(|error| !is_lost(error));
+                answer
+            };
             let error = match tokio::time::timeout(crate::clock::to_duration(CALL_MAX), called).await {
                 Ok(Ok(value)) => return Ok(value),
                 Ok(Err(error)) if !is_lost(&error) => return Err(error.into()),
                 Ok(Err(error)) => DatabaseError::Failed(error),
-                // It may be dead without a word, as after a failover.
                 Err(_) => DatabaseError::Silent,
             };
-            // If another call has connected anew meanwhile, the next one does so again, which is all that is lost.
-            *self.connection.lock().await = None;
             if attempt == ATTEMPTS_MAX || matches!(error, DatabaseError::Silent) {
                 return Err(error);
             }
@@ -135,14 +169,15 @@ impl PostgresStore {
     }
 
     /// Returns the connection. Concurrent calls wait for one that connects.
-    async fn client(&self) -> Result<Arc<Client>, Error> {
+    async fn connected(&self) -> Result<Arc<Connected>, Error> {
         let mut connection = self.connection.lock().await;
         match &*connection {
-            Some(client) if !client.is_closed() => Ok(client.clone()),
+            Some(connected) if connected.is_of_use() => Ok(connected.clone()),
             _ => {
                 let client = Arc::new((self.connect)().await?);
-                *connection = Some(client.clone());
-                Ok(client)
+                let connected = Arc::new(Connected { client, is_doubtful: AtomicBool::new(false) });
+                *connection = Some(connected.clone());
+                Ok(connected)
             }
         }
     }

@@ -50,8 +50,8 @@ struct State {
     /// Released, and waiting for the current turn to end; in the order of their numbers.
     ready: VecDeque<Released<oneshot::Sender<Turn>>>,
     is_taken: bool,
-    /// The number that had the last turn.
-    last: Option<u64>,
+    /// The largest number that had a turn.
+    largest: Option<u64>,
 }
 
 impl State {
@@ -63,9 +63,10 @@ impl State {
 
     /// Whether a number is out of order, now that it gets its turn.
     fn is_after_gap(&self, next: &Released<oneshot::Sender<Turn>>) -> bool {
-        match self.last {
-            Some(last) if next.sequence == last => false,
-            Some(last) if next.sequence < last => true,
+        match self.largest {
+            Some(largest) if next.sequence == largest => false,
+            // Also if it was delivered twice, and comes right after itself.
+            Some(largest) if next.sequence < largest => true,
             _ => next.after_gap,
         }
     }
@@ -102,7 +103,7 @@ impl Turns {
     /// ```
     pub fn new(policy: ResequencerPolicy, first: u64) -> Self {
         let order = Resequencer::new(policy, first);
-        let state = Mutex::new(State { order, ready: VecDeque::new(), is_taken: false, last: None });
+        let state = Mutex::new(State { order, ready: VecDeque::new(), is_taken: false, largest: None });
         Self { shared: Arc::new(Shared { state }), now: Arc::new(system_now), wait_max: policy.wait_max }
     }
 
@@ -192,7 +193,7 @@ impl Shared {
         };
         state.is_taken = true;
         let after_gap = state.is_after_gap(&next);
-        state.last = Some(next.sequence);
+        state.largest = state.largest.max(Some(next.sequence));
         drop(state);
         // If the handler goes at this very moment, the turn comes back, is dropped, and goes to the next.
         let _ = next.item.send(Turn { shared: self.clone(), after_gap });
@@ -258,6 +259,18 @@ mod tests {
         let numbers: Vec<&str> = in_pairs.iter().map(|pair| &pair[0][..1]).collect();
         assert!(numbers.windows(2).all(|pair| pair[0] <= pair[1]), "{log:?}");
         assert_eq!(numbers.len(), 5);
+    }
+
+    /// Or a handler that skips what is out of order would take an old state for the newest.
+    #[tokio::test]
+    async fn the_second_delivery_of_a_number_that_came_too_late_is_out_of_order_too() {
+        let turns = turns(Span::ZERO);
+        let mut marks = Vec::new();
+        for number in [3, 3, 1, 1, 3, 2, 2, 4] {
+            marks.push((number, soon(turns.turn(number)).await.after_gap()));
+        }
+        let marked: Vec<u64> = marks.iter().filter(|(_, after_gap)| *after_gap).map(|(number, _)| *number).collect();
+        assert_eq!(marked, [3, 1, 1, 2, 2], "{marks:?}");
     }
 
     #[tokio::test]

@@ -52,3 +52,16 @@ async fn work_in_progress_is_not_taken_for_work_done() {
     assert_eq!(insert("b", 32), Lease::Done { result: "null".into() });
     assert_eq!(store.lease(&Leasing { key: "b", ..leasing }).await.unwrap(), Lease::Done { result: "null".into() });
 }
+
+/// Nobody forgets a message that SQS itself dead-lettered or deleted.
+#[tokio::test]
+async fn old_attempts_go_with_new_ones() {
+    let (store, day_ms) = (fresh().await, 86_400_000);
+    let attempt = |ms| Attempt::new(&Failure::unknown("E", "e"), Timestamp::from_ms(ms), "i-1");
+    let kept = async |message: &str| store.load(&message.into()).await.unwrap().len();
+    store.append(&"m-1".into(), attempt(0)).await.unwrap();
+    store.append(&"m-2".into(), attempt(15 * day_ms)).await.unwrap();
+    assert_eq!((kept("m-1").await, kept("m-2").await), (1, 1));
+    store.append(&"m-3".into(), attempt(15 * day_ms + 1)).await.unwrap();
+    assert_eq!((kept("m-1").await, kept("m-2").await, kept("m-3").await), (0, 1, 1));
+}

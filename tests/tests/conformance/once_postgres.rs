@@ -46,6 +46,8 @@ on_a_server!(
     a_key_of_a_store_is_taken_in_a_transaction_too,
     a_lost_connection_is_made_anew,
     a_call_whose_connection_ends_is_made_again,
+    a_call_that_was_given_up_is_followed_by_one_on_a_new_connection,
+    a_server_that_only_reads_is_left_for_the_one_that_writes,
     consumers_that_start_together_make_the_tables_once,
     attempts_are_kept_in_order_and_forgotten,
 );
@@ -212,6 +214,51 @@ mod cases {
         watcher.execute("SELECT pg_terminate_backend($1, 10000)", &[&pid]).await.unwrap();
         transaction.rollback().await.unwrap();
         assert_eq!(lease.await.unwrap().unwrap(), Lease::Granted);
+    }
+
+    /// A connection that is dead in silence looks like this, and callers with less patience than the store give up first.
+    pub(super) async fn a_call_that_was_given_up_is_followed_by_one_on_a_new_connection(config: Config) {
+        let mut holder = connect(&config).await.unwrap();
+        let transaction = holder.transaction().await.unwrap();
+        transaction.batch_execute("LOCK TABLE consumer_attempt").await.unwrap();
+        let store = PostgresStore::new(config.clone(), NoTls);
+        let load = || {
+            let store = store.clone();
+            tokio::spawn(async move { store.load(&"m-1".into()).await })
+        };
+        let watcher = connect(&config).await.unwrap();
+        let first = load();
+        let held_up = blocked(&watcher, &config, || first.is_finished()).await;
+        first.abort();
+        assert!(first.await.unwrap_err().is_cancelled());
+        let second = load();
+        let others = "SELECT count(*) FROM pg_stat_activity
+            WHERE wait_event_type = 'Lock' AND application_name = $1 AND pid <> $2";
+        let is_new = async || {
+            let row = watcher.query_one(others, &[&config.get_application_name(), &held_up]).await.unwrap();
+            row.get::<_, i64>(0) > 0
+        };
+        while !is_new().await {
+            assert!(!second.is_finished(), "it waits behind the first");
+        }
+        transaction.rollback().await.unwrap();
+        assert_eq!(second.await.unwrap().unwrap(), []);
+    }
+
+    /// As after a switch-over: the connection stays, and its server only reads from now on.
+    pub(super) async fn a_server_that_only_reads_is_left_for_the_one_that_writes(config: Config) {
+        let admin = connect(&config).await.unwrap();
+        let role = format!("{}_reader", config.get_application_name().unwrap());
+        let create =
+            format!("CREATE ROLE {role} SUPERUSER LOGIN; ALTER ROLE {role} SET default_transaction_read_only = on");
+        admin.batch_execute(&create).await.unwrap();
+        let mut reading = config.clone();
+        reading.user(&role);
+        let store = PostgresStore::new(reading, NoTls);
+        let leasing = Leasing { key: "a", token: "t", now: at(0), until: at(30), expires_at: at(DAY_S) };
+        assert!(store.lease(&leasing).await.is_err());
+        admin.batch_execute(&format!("ALTER ROLE {role} RESET default_transaction_read_only")).await.unwrap();
+        assert_eq!(store.lease(&leasing).await.unwrap(), Lease::Granted);
     }
 
     pub(super) async fn consumers_that_start_together_make_the_tables_once(config: Config) {

@@ -5,6 +5,7 @@ mod faults;
 mod killed;
 mod receipts;
 mod resilience;
+mod shutdown;
 mod world;
 
 use async_trait::async_trait;
