@@ -22,7 +22,7 @@ pub(crate) struct Fake {
     hangs: Mutex<bool>,
     /// Whether calls that read attributes never answer.
     attributes_hang: Mutex<bool>,
-    apart: Mutex<Option<Arc<Self>>>,
+    separate: Mutex<Option<Arc<Self>>>,
     calls: Mutex<Vec<String>>,
     sent: Mutex<Vec<(QueueArn, Content)>>,
 }
@@ -91,8 +91,8 @@ impl Fake {
     }
 
     /// Has another queue for threads of their own.
-    pub(crate) fn with_apart(self, apart: Arc<Self>) -> Self {
-        *self.apart.lock().expect("no panic") = Some(apart);
+    pub(crate) fn with_separate(self, separate: Arc<Self>) -> Self {
+        *self.separate.lock().expect("no panic") = Some(separate);
         self
     }
 
@@ -198,8 +198,8 @@ impl Queue for Fake {
         self.find(queue)
     }
 
-    fn apart(&self) -> Option<Arc<dyn Queue>> {
-        let apart = self.apart.lock().expect("no panic").clone()?;
-        Some(apart)
+    fn separate(&self) -> Option<Arc<dyn Queue>> {
+        let separate = self.separate.lock().expect("no panic").clone()?;
+        Some(separate)
     }
 }

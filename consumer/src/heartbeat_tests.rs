@@ -56,12 +56,12 @@ fn a_handler_that_blocks_the_only_thread_keeps_its_message() {
 /// A connection that the blocked runtime drives would stand still with it.
 #[test]
 fn a_heartbeat_has_connections_of_its_own() {
-    let apart = Arc::new(Fake::new(None));
-    let queue = Arc::new(Fake::new(None).with_apart(apart.clone()));
+    let separate = Arc::new(Fake::new(None));
+    let queue = Arc::new(Fake::new(None).with_separate(separate.clone()));
     let go = Mutex::new(mpsc::channel().1);
     let consumer = Consumer::new(config(), queue.clone(), Arc::new(Blocking { go }));
     let beating = consumer.load.heartbeat.begin(&received("m-1", 1), &rhythm(1, Span::from_mins(10)), Instant::now());
-    until("a beat", || apart.calls().iter().any(|calls| calls == "hides m-1 for 30 s"));
+    until("a beat", || separate.calls().iter().any(|calls| calls == "hides m-1 for 30 s"));
     drop(beating);
     assert!(queue.calls().is_empty());
 }

@@ -61,7 +61,7 @@ impl Load {
         let limit = config.adaptive.map(|policy| Mutex::new(Aimd::new(policy, config.concurrency)));
         let budget = config.retry_budget.map(|policy| Mutex::new(Budget::new(policy)));
         // A connection that a blocked runtime drives would hang.
-        let heartbeat = Heartbeat::new(config.queue.clone(), queue.apart().unwrap_or(queue));
+        let heartbeat = Heartbeat::new(config.queue.clone(), queue.separate().unwrap_or(queue));
         let (notices, dlqs) = (Notices::default(), DeadLetterQueues::default());
         Self { limit, budget, notices, dlqs, heartbeat, attributes: Mutex::default() }
     }

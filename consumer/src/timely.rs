@@ -81,9 +81,9 @@ impl Queue for Timely {
         within(queue, ANSWER_MAX, self.0.alarms(queue)).await
     }
 
-    fn apart(&self) -> Option<Arc<dyn Queue>> {
-        let apart = self.0.apart()?;
-        Some(Arc::new(Self(apart)))
+    fn separate(&self) -> Option<Arc<dyn Queue>> {
+        let separate = self.0.separate()?;
+        Some(Arc::new(Self(separate)))
     }
 }
 

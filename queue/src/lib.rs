@@ -174,7 +174,7 @@ pub trait Queue: Send + Sync {
     /// Returns the same queues over connections that no other value of this type uses, for a thread with a runtime of its
     /// own: a connection is driven by the runtime that opened it, and stands still with it. `None` if calls need no
     /// connection.
-    fn apart(&self) -> Option<Arc<dyn Queue>> {
+    fn separate(&self) -> Option<Arc<dyn Queue>> {
         None
     }
 }

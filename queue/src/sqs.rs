@@ -28,7 +28,7 @@ const RETRIES_MAX: u32 = 5;
 const BACKOFF_MS: u64 = 10;
 /// The longest wait after any throttled send, milliseconds.
 const BACKOFF_MS_MAX: u64 = 1_000;
-/// The time limit for opening a connection of a queue [apart](Queue::apart), if the client has none: the SDK's default.
+/// The time limit for opening a connection of a [separate](Queue::separate) queue, if the client has none: the SDK's default.
 const CONNECT_MAX: Duration = Duration::from_millis(3_100);
 
 /// SQS. Callers name queues by their ARNs; the adapter looks each URL up once.
@@ -215,7 +215,7 @@ impl Queue for SqsQueue {
         convert::attributes(queue, &response.attributes.unwrap_or_default())
     }
 
-    fn apart(&self) -> Option<Arc<dyn Queue>> {
+    fn separate(&self) -> Option<Arc<dyn Queue>> {
         let config = self.client.config();
         let timeouts = config.timeout_config().cloned().unwrap_or_else(|| TimeoutConfig::builder().build());
         // An HTTP client of the SDK has a pool of connections for each pair of these limits.

@@ -62,20 +62,20 @@ mod ministack {
 
     /// Or a handler that blocks the thread of its runtime would also stop the heartbeat of its message.
     #[test]
-    fn a_queue_apart_answers_while_the_runtime_of_the_other_one_stands_still() {
+    fn a_separate_queue_answers_while_the_runtime_of_the_other_one_stands_still() {
         let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let still = runtime();
         let (queue, arn) = still.block_on(async {
             lambda::connect::provide_tls();
             let queue = SqsQueue::with_config(&lambda::connect::to_endpoint(&ENDPOINT.url).await);
-            let arn = queue.create(&dlo_tests::endpoint::new_name("apart"), &[]).await.expect("a queue");
+            let arn = queue.create(&dlo_tests::endpoint::new_name("separate"), &[]).await.expect("a queue");
             // Leaves a connection that only this runtime drives.
             queue.attributes(&arn).await.expect("an answer");
             (queue, arn)
         });
-        let apart = queue.apart().expect("SQS is called over connections");
+        let separate = queue.separate().expect("SQS is called over connections");
         let answered = std::thread::spawn(move || {
-            let answer = async { tokio::time::timeout(Duration::from_secs(20), apart.attributes(&arn)).await };
+            let answer = async { tokio::time::timeout(Duration::from_secs(20), separate.attributes(&arn)).await };
             runtime().block_on(answer).is_ok_and(|answer| answer.is_ok())
         });
         assert!(answered.join().expect("no panic"));

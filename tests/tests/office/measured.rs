@@ -25,7 +25,7 @@ impl Metrics for Recorded {
 
 impl Recorded {
     /// Records what the office of a world measures from now on.
-    pub fn of(world: &mut World) -> Arc<Self> {
+    pub fn start(world: &mut World) -> Arc<Self> {
         let metrics = Arc::new(Self::default());
         world.office.metrics = metrics.clone();
         metrics
@@ -49,7 +49,7 @@ fn only_every_fourth_works(message: &Received) -> Option<&'static str> {
 #[tokio::test]
 async fn a_replay_that_finished_is_measured_by_what_it_delivered() {
     let mut world = World::new().await;
-    let metrics = Recorded::of(&mut world);
+    let metrics = Recorded::start(&mut world);
     let group = world.one_group(60).await;
     let plan = world.plan_with_fix(&group, "v2", &PlanOptions::default()).await;
     world.approve(&group, &plan).await;
@@ -75,7 +75,7 @@ async fn a_replay_that_finished_is_measured_by_what_it_delivered() {
 #[tokio::test]
 async fn a_replay_that_a_person_aborts_is_not_measured() {
     let mut world = World::new().await;
-    let metrics = Recorded::of(&mut world);
+    let metrics = Recorded::start(&mut world);
     let group = world.one_group(20).await;
     let plan = world.plan_with_fix(&group, "v2", &PlanOptions::default()).await;
     world.approve(&group, &plan).await;

@@ -9,7 +9,7 @@ use harness::world::{World, order};
 async fn refused_letters_stay_in_their_queue_and_the_others_are_kept() {
     const LETTERS: u64 = 40;
     let mut world = World::new().await;
-    let metrics = Recorded::of(&mut world);
+    let metrics = Recorded::start(&mut world);
     for n in 0..LETTERS {
         let error = if n % 2 == 0 { "orders::pricing::Overflow" } else { "orders::stock::Sold" };
         world.die(n, error, world.office.now()).await;
