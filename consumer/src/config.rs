@@ -120,7 +120,8 @@ pub struct ConsumerConfig {
     /// Messages handled concurrently, at least 1. Default: 10, one full receive.
     pub concurrency: usize,
     /// How long a receive waits for the first message. Default: 20 s, the most that SQS allows, because empty receives
-    /// cost money. More counts as 20 s, and less than none as none. Shutdown waits for a receive in progress, unless `cancel_receive` is set.
+    /// cost money. Longer waits count as 20 s, negative ones as none. Shutdown waits for a receive in progress, unless
+    /// `cancel_receive` is set.
     pub wait: Span,
     /// What to do with failed messages, by type. Default: exponential backoff with full jitter for all types.
     pub strategies: Strategies,

@@ -126,8 +126,8 @@ pub(crate) fn is_last(failed: &Failed, strategy: &Strategy) -> bool {
     is_too_old || attempts_max.is_some_and(|max| failed.receive_count >= max)
 }
 
-/// A wait that the dependency asked for is a minimum; a date that has passed asks for none. Jitter is added to it, or all messages return with the first
-/// probe.
+/// A wait that the dependency asked for is a minimum; a date that has passed asks for none. Jitter is added to it, or all
+/// messages return with the first probe.
 fn wait(failed: &Failed, strategy: &Strategy, entropy: u64) -> Span {
     let limit = strategy.wait.limit(failed.visibility_left, failed.held_for, failed.replayed);
     let limit = failed.time_left.map_or(limit, |left| limit.min(left.max(Span::ZERO)));

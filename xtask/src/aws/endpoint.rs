@@ -133,9 +133,13 @@ fn start(paths: &Paths, folder: &Path, programs: &Path, port: u16) -> Outcome<()
     let said = format!("{} {port}", child.id());
     at("write", &pid_file(folder), fs::write(pid_file(folder), said))?;
     if !has_started(&mut child, || answers(port)) {
+        let what = match child.try_wait() {
+            Ok(Some(status)) => format!("MiniStack ended before it answered on port {port} ({status})."),
+            _ => format!("MiniStack does not answer on port {port} within {} s.", START_MAX.as_secs()),
+        };
         let log = fs::read_to_string(log_file(folder)).unwrap_or_default();
         stop(folder)?;
-        return Err(Failure::new("MiniStack does not answer.").log(log));
+        return Err(Failure::new(what).log(log));
     }
     Ok(())
 }
