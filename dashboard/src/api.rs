@@ -20,12 +20,12 @@ use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
-use http::{delete, file, get, path, post};
+use http::{delete, file, get, path, post, remove};
 use transport::exchange;
 use wire::{
     ApproveRequest, AuditAnswer, DeclareFixRequest, DiscardPreviewAnswer, DiscardPreviewRequest, DiscardRequest,
     DryRunRequest, EntriesAnswer, GroupAnswer, GroupsAnswer, IssuerSignInRequest, LetterAnswer, LettersAnswer,
-    LookInLogsRequest, MeAnswer, NoteRequest, OwnerRequest, PlanAnswer, PlanRequest, PreviewTransformRequest,
+    LookInLogsRequest, MeAnswer, NoteRequest, OwnerRequest, PlanRequest, PlanningAnswer, PreviewTransformRequest,
     ReasonRequest, ReleaseRequest, ReplayAnswer, ReplaysAnswer, ResumeRequest, SaveTransformRequest, SessionAnswer,
     SignInRequest, TransformPreviewAnswer, TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
 };
@@ -229,8 +229,13 @@ pub async fn undo_discard(id: GroupId, request: UndoDiscardRequest) -> Done<Grou
 }
 
 /// Plans a replay of the waiting letters.
-pub async fn plan(id: GroupId, request: PlanRequest) -> Done<PlanAnswer> {
+pub async fn plan(id: GroupId, request: PlanRequest) -> Done<PlanningAnswer> {
     post(&path(&["groups", id.as_str(), "plan"]), &request).await
+}
+
+/// Cancels the plan that is being made, or dismisses one that failed.
+pub async fn cancel_plan(id: GroupId) -> Done<GroupAnswer> {
+    remove(&path(&["groups", id.as_str(), "plan"])).await
 }
 
 /// Approves the group's plan and starts its replay.

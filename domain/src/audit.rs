@@ -26,6 +26,12 @@ pub enum Act {
     OwnerChanged,
     /// A person asked for a search in the consumer's log.
     LogsRequested,
+    /// A plan was begun that is made in steps.
+    PlanBegun,
+    /// A person cancelled a plan that was being made.
+    PlanCancelled,
+    /// A plan that was being made ended by itself.
+    PlanFailed,
     /// A plan was made.
     ReplayPlanned,
     /// A condition of the gate was waived.

@@ -4,9 +4,12 @@ use crate::fix::Fix;
 use crate::id::{GroupId, QueueArn, ReplayId};
 use crate::impact::Severity;
 use crate::tagged::need;
+mod deltas;
 pub mod discarding;
 pub mod merging;
 mod noted;
+
+pub use deltas::CountsDeltas;
 
 use crate::letter::{Letter, LetterStateKind};
 use crate::limits::ARRIVAL_BUCKET_MS;
@@ -198,6 +201,9 @@ pub struct Variant {
     /// A discard of its group, or the undoing of one, that is not complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarding: Option<Box<DiscardTask>>,
+    /// The drafts of its group: a plan that is made in steps, and others whose blocks are being removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drafts: Vec<ReplayId>,
     /// The state of its group.
     #[serde(flatten)]
     pub state: GroupState,
@@ -232,6 +238,7 @@ impl Variant {
             notified: Notified::default(),
             merge: MergeState::default(),
             discarding: None,
+            drafts: Vec::new(),
             state: GroupState::Open,
         }
     }
@@ -363,35 +370,6 @@ pub struct CountsDelta {
     pub arrivals: BTreeMap<i64, u64>,
     /// Customers of these letters; the store adds them to a set.
     pub customers: Vec<String>,
-}
-
-/// Deltas by variant, for the same commit as the letters that cause them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CountsDeltas(pub BTreeMap<GroupId, CountsDelta>);
-
-impl CountsDeltas {
-    /// Records that a letter moved from one state or variant to another, or is new if `before` is `None`.
-    pub fn moved(&mut self, before: Option<&Letter>, after: &Letter) {
-        if let Some(before) = before {
-            let delta = self.0.entry(before.group.clone()).or_default();
-            delta.by_state.entry(before.state.kind()).or_default().count(before, -1);
-        }
-        let delta = self.0.entry(after.group.clone()).or_default();
-        delta.by_state.entry(after.state.kind()).or_default().count(after, 1);
-    }
-
-    /// Records that a letter died in its current variant.
-    pub fn died(&mut self, letter: &Letter) {
-        let delta = self.0.entry(letter.group.clone()).or_default();
-        delta.deaths += 1;
-        delta.last_died_at = delta.last_died_at.max(Some(letter.died_at));
-        *delta.arrivals.entry(arrival_bucket(letter.died_at)).or_default() += 1;
-        if let Some(customer) = &letter.diagnosis.impact.customer
-            && !delta.customers.contains(customer)
-        {
-            delta.customers.push(customer.clone());
-        }
-    }
 }
 
 /// Returns the number of the arrivals bucket that contains a moment.

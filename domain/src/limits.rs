@@ -27,6 +27,19 @@ pub const PLAN_BLOCKS_MAX: usize = 64;
 pub const PAGE_MAX: usize = 200;
 /// The maximum number of letters of one plan. A plan's list is written in pages; for more letters, make a second plan.
 pub const PLAN_LETTERS_MAX: u64 = 1_000_000;
+/// The maximum number of waiting letters for which a plan is made within one request; more are read in steps. So many
+/// take some seconds on DynamoDB, and API Gateway waits 29 s for a response.
+pub const PLAN_REQUEST_LETTERS_MAX: u64 = 10_000;
+/// The maximum number of waiting letters of a group on a FIFO queue for a plan. Their order is known only once all of them
+/// are read, so such a plan is always made within one request.
+pub const PLAN_FIFO_LETTERS_MAX: u64 = 50_000;
+/// Letters that one step of a plan reads at least before it ends; the next one continues.
+pub const DRAFT_STEP_LETTERS: u64 = 20_000;
+/// The maximum number of letters that one commit of a plan in steps writes: with a block that is written again and the
+/// draft they stay below [`COMMIT_RECORDS_MAX`].
+pub const DRAFT_TOGETHER_MAX: usize = 1_800;
+/// The maximum number of drafts of one group: one that is made, and others whose blocks are being removed.
+pub const DRAFTS_MAX: usize = 4;
 /// The maximum number of waves of one plan: enough for [`PLAN_LETTERS_MAX`] in the default policy's largest waves.
 pub const WAVES_MAX: usize = 250;
 /// The minimum time for which a delivered letter is kept: as long as it may still return, 14 days on the main queue
@@ -166,3 +179,7 @@ const _: () = assert!(CLOCK_TRIAL.as_ms() + SWEEP_GAP_MAX.as_ms() < DELIVERED_KE
 const _: () = assert!(CLOCK_TRIAL.as_ms() + SWEEP_GAP_MAX.as_ms() < DISCARDED_KEPT_MIN.as_ms());
 const _: () = assert!(DISCARD_TOGETHER_MAX + 4 <= COMMIT_RECORDS_MAX);
 const _: () = assert!(STAMP_BYTES_MAX < MESSAGE_BYTES_MAX / 4);
+// A draft's commit: whole blocks, a block that was not full, and the draft.
+const _: () = assert!(DRAFT_TOGETHER_MAX.div_ceil(20) + 2 < COMMIT_RECORDS_MAX);
+// The commit that ends a draft: the ledger, the plan, the audit, the draft and the group.
+const _: () = assert!(WAVES_MAX.div_ceil(8) + 4 < COMMIT_RECORDS_MAX);

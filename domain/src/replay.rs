@@ -6,6 +6,7 @@
 
 mod approved;
 mod block;
+mod draft;
 mod entry;
 mod ledger;
 mod message_groups;
@@ -18,6 +19,7 @@ mod tagged;
 pub use crate::gate::Waiver;
 pub use approved::Replay;
 pub use block::{BLOCK_ENTRIES, Block, BlockError};
+pub use draft::{Draft, DraftEnding, Selected, first_moves, planned};
 pub use entry::{Confirmation, Entry, Outcome, OutcomeKind, ReturnCause, SkipReason};
 pub use ledger::{Ledger, LedgerMove, WaveLedger};
 pub use message_groups::{Clearance, MessageGroups, rounds};

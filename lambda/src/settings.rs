@@ -13,7 +13,7 @@ use domain::alert::Alert;
 use domain::id::QueueArn;
 use domain::policy::{Policy, PolicyError, QueuePolicy};
 use domain::time::Timestamp;
-use office::office::Office;
+use office::office::{Office, PlanLimits};
 use office::policy::Policies;
 use office::port::{Alerts, Logs, NoLogs, SinkError, Store, StoreError};
 use std::collections::HashMap;
@@ -98,6 +98,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         custody: true,
         retentions: Arc::new(Mutex::new(HashMap::new())),
         known_groups: Arc::default(),
+        planning: PlanLimits::default(),
         transforms: Arc::new(Transforms::with_this_executable()),
     })
 }

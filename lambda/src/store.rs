@@ -51,7 +51,7 @@ use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::notice::KeptNotices;
 use domain::policy::{Policy, PolicyVersion};
-use domain::replay::{Block, Ledger, Plan, Replay};
+use domain::replay::{Block, Draft, Ledger, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use fault::Fault;
@@ -205,6 +205,11 @@ impl Store for DynamoStore {
     async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError> {
         let found = read::one(&self.table, "plan", key::plan(group)).await;
         found.map_err(|fault| fault.during(format!("read the plan of group {group}")))
+    }
+
+    async fn draft(&self, id: &ReplayId) -> Result<Option<Draft>, StoreError> {
+        let found = read::one(&self.table, "draft", key::draft(id)).await;
+        found.map_err(|fault| fault.during(format!("read draft {id}")))
     }
 
     async fn replay(&self, id: &ReplayId) -> Result<Option<Replay>, StoreError> {

@@ -250,6 +250,7 @@ fn variant(letter: &Letter) -> Variant {
         notified: Notified::default(),
         merge: MergeState::default(),
         discarding: None,
+        drafts: Vec::new(),
         logs: None,
         state: GroupState::Open,
     }

@@ -21,7 +21,7 @@ use domain::time::Span;
 use office::api::Api;
 use office::assets::Files;
 use office::consumers::{logged, saw_queue};
-use office::office::Office;
+use office::office::{Office, PlanLimits};
 use office::policy::Policies;
 use office::port::NoPayloads;
 use queue::QueueError;
@@ -223,6 +223,7 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
         custody: true,
         retentions: Arc::new(Mutex::new(HashMap::new())),
         known_groups: Arc::default(),
+        planning: PlanLimits::default(),
         transforms: Arc::new(Transforms::with_this_executable()),
     };
     Ok((office, backup::Files::new(folder, store, queue)))

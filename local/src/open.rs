@@ -26,7 +26,7 @@ use lambda::queue::SqsQueue;
 use office::api::Api;
 use office::assets::Files;
 use office::error::chain;
-use office::office::Office;
+use office::office::{Office, PlanLimits};
 use office::policy::Policies;
 use queue::{Queue, QueueError};
 use queues::Queues;
@@ -284,6 +284,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
         custody: config.custody,
         retentions: Arc::new(Mutex::new(HashMap::new())),
         known_groups: Arc::default(),
+        planning: PlanLimits::default(),
         transforms: Arc::new(Transforms::with_this_executable()),
     };
     Ok((office, files, RealQueues { dlq, receipts }))

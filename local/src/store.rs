@@ -32,7 +32,7 @@ use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::notice::KeptNotices;
 use domain::policy::PolicyVersion;
-use domain::replay::{Block, Ledger, Plan, Replay};
+use domain::replay::{Block, Draft, Ledger, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use fault::Fault;
@@ -193,6 +193,12 @@ impl Store for SqliteStore {
         let key = group.clone();
         let work = move |db: &rusqlite::Connection| read::one(db, "plan", sql::PLAN, [key.as_str()]);
         self.readers.read(|| format!("read the plan of group {group}"), work).await
+    }
+
+    async fn draft(&self, id: &ReplayId) -> Result<Option<Draft>, StoreError> {
+        let key = id.clone();
+        let work = move |db: &rusqlite::Connection| read::one(db, "draft", sql::DRAFT, [key.as_str()]);
+        self.readers.read(|| format!("read draft {id}"), work).await
     }
 
     async fn replay(&self, id: &ReplayId) -> Result<Option<Replay>, StoreError> {

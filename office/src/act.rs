@@ -9,7 +9,8 @@
 //! # async fn example(office: &Office, ada: Actor, ben: Actor, group: GroupId) -> Result<Replay, OfficeError> {
 //! let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2.4.1".into(), note: None };
 //! act::declare_fix(office, &ada, &group, &fix).await?;
-//! let plan = act::plan(office, &ada, &group, &PlanRequest::default()).await?;
+//! // A group of many letters is planned in steps: then this says that there is no plan yet.
+//! let plan = act::plan(office, &ada, &group, &PlanRequest::default()).await?.complete()?;
 //! // The hash says which plan Ben saw. If the gate is closed, or letters have changed, this is refused with the reason.
 //! let approval = ApproveRequest { plan_hash: plan.hash(), reason: "checked on one order".into(), waivers: Vec::new() };
 //! act::approve(office, &ben, &group, &approval).await
@@ -65,7 +66,7 @@ pub use discard::{discard, preview_discard, undo_discard};
 pub use fix::{change_note, change_owner, declare_fix, report_deployment, withdraw_fix};
 pub use logs::request_logs;
 pub use merge::{allow_merge, unmerge};
-pub use plan::{make_plan, plan};
+pub use plan::{Planned, cancel_plan, make_plan, plan};
 pub(crate) use policy::own_policy;
 pub use policy::{Author, change_policy, check_policy};
 pub use release::release;

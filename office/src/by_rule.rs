@@ -1,7 +1,7 @@
 //! Approvals by a rule of the policy, with which a team allows replays without a person. The gate is judged as for a
 //! person, and the replay starts with its canary.
 
-use crate::act;
+use crate::act::{self, Planned};
 use crate::error::OfficeError;
 use crate::gate::{LettersToSend, Moment, judge};
 use crate::merged;
@@ -10,8 +10,8 @@ use crate::port::GroupFacts;
 use domain::group::GroupState;
 use domain::id::{Actor, GroupId};
 use domain::policy::AutoApproval;
-use domain::replay::{Plan, PlanOptions, Replay};
-use wire::ApproveRequest;
+use domain::replay::{Plan, Replay};
+use wire::{ApproveRequest, PlanRequest};
 
 /// Approves replays of those of these groups that a rule of the policy allows. The next sweep tries the others again.
 pub(crate) async fn approve(office: &Office, groups: &[GroupId]) {
@@ -55,9 +55,16 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
     if !would_open(office, &facts, rule, &actor).await? {
         return Ok(None);
     }
+    // A plan that is made in steps is approved by a later sweep; and one that failed waits for a person.
+    if !facts.variant.drafts.is_empty() {
+        return Ok(None);
+    }
     let plan = match office.store.plan(id).await? {
         Some(plan) if plan.fix == *fix => plan,
-        _ => act::make_plan(office, &actor, id, &PlanOptions::default()).await?,
+        _ => match act::plan(office, &actor, id, &PlanRequest::default()).await? {
+            Planned::Plan(plan) => *plan,
+            Planned::Draft(_) => return Ok(None),
+        },
     };
     if !rule.allows(plan.letters.letters) {
         return Ok(None);

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`intake`] | dead messages | reads, groups and stores them |
 //! | [`api`] | requests of the dashboard and of programs | shows groups, letters and replays; runs the acts of people |
-//! | [`replay`] | step messages, receipts | does the next step of a replay |
+//! | [`replay`] | step messages, receipts | does the next step of a replay, or of a plan that is made in steps |
 //! | [`sweep`] | the clock, each minute | gauges, watchdog, merges, approvals by rule, forgetting |
 //! | [`consumers`] | the platform's description of functions | evidence for the gate |
 //! | [`doctor`] | the API | what is wrong with the queues' settings |
@@ -41,6 +41,7 @@ mod notices;
 pub mod office;
 mod payloads;
 pub mod person;
+mod planning;
 pub mod policy;
 pub mod port;
 pub mod replay;

@@ -6,7 +6,7 @@ use crate::policy::{Policies, Seen};
 use crate::port::{Alerts, Logs, Metrics, Outgoing, Payloads, Queue, Store};
 use domain::alert::Alert;
 use domain::id::{QueueArn, ReplayId};
-use domain::limits::DELAY_S_MAX;
+use domain::limits::{DELAY_S_MAX, DRAFT_STEP_LETTERS, DRAFT_TOGETHER_MAX, PLAN_REQUEST_LETTERS_MAX};
 use domain::message::Content;
 use domain::metric::Datum;
 use domain::policy::Policy;
@@ -54,20 +54,39 @@ pub struct Office {
     pub retentions: Arc<Mutex<HashMap<QueueArn, Span>>>,
     /// What this process knows of all groups.
     pub known_groups: Arc<KnownGroups>,
+    /// How much of a plan is made at once.
+    pub planning: PlanLimits,
     /// The workers that run payload transforms.
     pub transforms: Arc<Transforms>,
 }
 
-/// A message on the step queue: do what this replay needs next.
+/// How much of a plan is made at once. Tests choose less.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanLimits {
+    /// The most waiting letters of a group whose plan is made within one request.
+    pub in_request: u64,
+    /// Letters that one step reads at least before it ends.
+    pub in_step: u64,
+    /// The most letters that one commit adds to a plan that is made in steps.
+    pub together: usize,
+}
+
+impl Default for PlanLimits {
+    fn default() -> Self {
+        Self { in_request: PLAN_REQUEST_LETTERS_MAX, in_step: DRAFT_STEP_LETTERS, together: DRAFT_TOGETHER_MAX }
+    }
+}
+
+/// A message on the step queue: do what this replay, or this plan that is being made, needs next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepMessage {
-    /// The replay.
+    /// The replay, or the draft.
     pub replay: ReplayId,
     /// Whether this is only a hint that something may have changed. Each step schedules the next one itself, so a nudge
     /// that finds nothing to do must not start a second chain of steps.
     #[serde(default)]
     pub nudge: bool,
-    /// The chain of steps that it continues: see [`domain::replay::Replay::chain`].
+    /// The chain of steps that it continues: see [`domain::replay::Replay::chain`]; of a draft its run.
     #[serde(default)]
     pub chain: u64,
 }

@@ -21,6 +21,16 @@ const NESTED: &str = "with S3 pointers nested deeper in the message";
 pub(crate) struct PayloadChecks(usize);
 
 impl PayloadChecks {
+    /// Goes on after so many checks of the same plan.
+    pub(crate) fn after(count: u64) -> Self {
+        Self(usize::try_from(count).unwrap_or(usize::MAX))
+    }
+
+    /// Returns how many checks were made.
+    pub(crate) fn count(&self) -> u64 {
+        self.0 as u64
+    }
+
     /// Checks the payloads of those letters that point to one.
     pub(crate) async fn check(
         &mut self,

@@ -19,6 +19,7 @@ pub use receipt::take_receipts;
 use crate::commit::Tries;
 use crate::error::OfficeError;
 use crate::office::{Office, StepMessage};
+use crate::planning;
 use domain::id::ReplayId;
 use domain::limits::LEASE_MS;
 use domain::replay::{Replay, Step, next_step};
@@ -38,6 +39,8 @@ pub enum Next {
     At(Timestamp),
     /// Nothing, until a person acts or the executor that is at work continues.
     Nothing,
+    /// Nothing: there is no such replay. Its plan may still be a draft.
+    NoReplay,
 }
 
 /// The result of one step.
@@ -66,7 +69,11 @@ enum Did {
 /// ```
 pub async fn handle(office: &Office, message: &StepMessage, executor: &str) -> Result<(), OfficeError> {
     let (next, progressed) = run(office, &message.replay, executor).await?;
-    let Next::At(at) = next else { return Ok(()) };
+    let at = match next {
+        Next::At(at) => at,
+        Next::Nothing => return Ok(()),
+        Next::NoReplay => return planning::handle(office, message).await,
+    };
     match chain_after(office, message, progressed).await? {
         Some(chain) => {
             let step = StepMessage { replay: message.replay.clone(), nudge: false, chain };
@@ -103,8 +110,7 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
     let until = office.now().plus(RUN);
     for _ in 0..STEPS_MAX {
         let Some(replay) = office.store.replay(id).await? else {
-            tracing::warn!(replay = %id, "a step message names a replay that does not exist");
-            return Ok((Next::Nothing, progressed));
+            return Ok((Next::NoReplay, progressed));
         };
         let ledger = office.store.ledger(id).await?;
         let now = office.now();

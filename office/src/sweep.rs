@@ -1,5 +1,5 @@
-//! The sweep, each minute: gauges, a watchdog for replays, a second check of closed groups, discards that were cut off,
-//! alerts about groups that wait, searches in consumers' logs, merges of fingerprints, approvals by rules of the policy, and deleting old letters.
+//! The sweep, each minute: gauges, a watchdog for replays, a second check of closed groups, discards and
+//! plans that were cut off, alerts about groups that wait, searches in consumers' logs, merges of fingerprints, approvals by rules of the policy, and deleting old letters.
 
 use crate::by_rule;
 use crate::commit::commit;
@@ -10,6 +10,7 @@ use crate::known::first_bucket;
 use crate::logs::{self, Due};
 use crate::merged;
 use crate::office::Office;
+use crate::planning;
 use crate::port::{GroupFacts, Write};
 use crate::watch;
 use domain::alert::{Alert, AlertKind};
@@ -59,6 +60,7 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
         gauges.count(&variant.facts, now);
         due.see(variant, now);
         reopen_missed(office, &variant.facts, now).await;
+        planning::nudge(office, &variant.facts.variant).await;
     }
     office.measure(&gauges.data(now)).await;
     let variants = || known.variants().map(|variant| &variant.facts.variant);

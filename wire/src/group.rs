@@ -3,7 +3,7 @@
 use crate::changes::ListChanges;
 use crate::facts::{GateFact, RowFacts};
 use crate::next::is_growing;
-use crate::{GateView, GroupName, MergedVariant, NextStep, PlanAnswer, ReplayAnswer};
+use crate::{DraftView, GateView, GroupName, MergedVariant, NextStep, PlanAnswer, ReplayAnswer};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use domain::deployment::Deployment;
@@ -181,6 +181,9 @@ pub struct GroupAnswer {
     pub discarded_kept_ms: Option<i64>,
     /// The plan that awaits approval, if there is one.
     pub plan: Option<PlanAnswer>,
+    /// The plan that is being made in steps, or that failed, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drafting: Option<DraftView>,
     /// The current replay, or the latest one.
     pub replay: Option<ReplayAnswer>,
     /// Earlier replays of the group, newest first.

@@ -11,6 +11,7 @@ pub mod code;
 pub mod delta;
 pub mod deployed;
 pub mod discard;
+pub mod drafting;
 pub mod facets;
 pub mod gate;
 pub mod json;

@@ -31,9 +31,12 @@ pub fn tone(act: Act) -> words::Tone {
         Act::ReplayPausedItself | Act::GroupRegressed | Act::LateReturn | Act::DiscardedDiedAgain => {
             words::Tone::Danger
         }
-        Act::ConditionWaived | Act::ReplayPaused | Act::ReplayAborted | Act::FixWithdrawn | Act::LetterQuarantined => {
-            words::Tone::Warn
-        }
+        Act::PlanFailed
+        | Act::ConditionWaived
+        | Act::ReplayPaused
+        | Act::ReplayAborted
+        | Act::FixWithdrawn
+        | Act::LetterQuarantined => words::Tone::Warn,
         Act::DiscardBegun | Act::LettersDiscarded => words::Tone::Warn,
         Act::UndoBegun | Act::DiscardUndone | Act::GroupDiscarded => words::Tone::Quiet,
         Act::ReplayApproved | Act::ReplayResumed | Act::WaveStarted | Act::CanaryStarted => words::Tone::Info,
@@ -42,7 +45,12 @@ pub fn tone(act: Act) -> words::Tone {
             words::Tone::Quiet
         }
         Act::GroupsMerged | Act::GroupsUnmerged | Act::MergeAllowed => words::Tone::Quiet,
-        Act::ReplayPlanned | Act::TransformSaved | Act::TransformTried | Act::LettersReleased => words::Tone::Quiet,
+        Act::PlanBegun
+        | Act::PlanCancelled
+        | Act::ReplayPlanned
+        | Act::TransformSaved
+        | Act::TransformTried
+        | Act::LettersReleased => words::Tone::Quiet,
         Act::PayloadViewed | Act::HistoryExported | Act::LettersExported => words::Tone::Quiet,
     }
 }

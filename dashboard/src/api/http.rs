@@ -81,6 +81,11 @@ pub(super) async fn delete(path: &str) -> Result<(), ApiError> {
     read(send(request(Method::DELETE, path), None).await?).await.map(|_| ())
 }
 
+/// Deletes something, and returns what is left of it.
+pub(super) async fn remove<T: DeserializeOwned>(path: &str) -> Result<T, ApiError> {
+    parse(&send_body(Method::DELETE, path, None).await?)
+}
+
 type Replying = Pin<Box<dyn Future<Output = Result<Reply, ApiError>>>>;
 
 fn send_body(method: Method, path: &str, body: Option<String>) -> Replying {

@@ -3,6 +3,7 @@
 #![cfg(target_arch = "wasm32")]
 
 mod discarding;
+mod drafting;
 mod fixture;
 mod later;
 mod live;

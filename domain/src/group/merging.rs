@@ -50,7 +50,7 @@ impl MergeState {
 }
 
 impl Variant {
-    /// Whether no fix waits for its replay, and no replay or discard is running. Only an idle variant is merged into another.
+    /// Whether no fix waits for its replay, and no replay, discard or draft is under way. Only an idle variant is merged into another.
     pub fn is_idle(&self) -> bool {
         let waits_for_nothing = matches!(
             self.state,
@@ -59,7 +59,7 @@ impl Variant {
                 | GroupState::Regressed { .. }
                 | GroupState::Discarded { .. }
         );
-        waits_for_nothing && self.discarding.is_none()
+        waits_for_nothing && self.discarding.is_none() && self.drafts.is_empty()
     }
 
     /// Whether people have worked on it. Then it stays the representative when an older fingerprint appears.

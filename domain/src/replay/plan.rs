@@ -1,12 +1,13 @@
 //! The plan: an immutable list of letters with its waves, pace and thresholds, readable before approval.
 
+use super::block::BLOCK_ENTRIES;
 use crate::filter::LetterFilter;
 use crate::fix::Fix;
 use crate::group::Tally;
 use crate::id::{Actor, GroupId, LetterId, QueueArn, ReplayId, hash_hex, to_hex};
 use crate::limits::{
-    CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, HAND_LETTERS_MAX, PACE_PER_S_MAX, PAUSE_SHARE_PCT_MAX, PLAN_LETTERS_MAX,
-    WAVES_MAX, WINDOW_S_MAX,
+    CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, HAND_LETTERS_MAX, PACE_PER_S_MAX, PAUSE_SHARE_PCT_MAX,
+    PLAN_FIFO_LETTERS_MAX, PLAN_LETTERS_MAX, WAVES_MAX, WINDOW_S_MAX,
 };
 use crate::policy::ReplayPolicy;
 use crate::time::{Span, Timestamp};
@@ -86,7 +87,7 @@ pub struct Plan {
     pub letters: Tally,
     /// Their message types, sorted; `None` for letters without a type.
     pub message_types: Vec<Option<String>>,
-    /// SHA-256 over the ids of the letters in plan order, hex.
+    /// SHA-256 over the ids of the letters in plan order, block by block, hex.
     pub letters_digest: String,
     /// Time of the oldest first send among the letters.
     pub oldest_sent_at: Option<Timestamp>,
@@ -134,6 +135,14 @@ pub enum PlanError {
     /// Too many letters for one plan.
     #[error("{letters} letters exceed the maximum of one plan ({PLAN_LETTERS_MAX}); narrow the filter")]
     TooManyLetters {
+        /// The number of letters.
+        letters: u64,
+    },
+    /// Too many letters wait for a plan of a FIFO queue, whose order is known only once all of them are read.
+    #[error(
+        "{letters} letters wait in this group, and a plan for a FIFO queue reads them all at once: at most {PLAN_FIFO_LETTERS_MAX}. Select letters one by one, or discard those that need no replay"
+    )]
+    TooManyInOrder {
         /// The number of letters.
         letters: u64,
     },
@@ -200,12 +209,20 @@ pub(super) fn wave_delay_ceiling(plan: &Plan, wave: u32) -> Span {
     plan.wave_delay_ms.times(2 << doublings).min(plan.wave_delay_ms_max)
 }
 
-/// Returns a digest over the letters in order, computed piecewise so that a million ids need no memory.
+/// Returns a digest over the letters in order. It goes over blocks: each one's ids follow the digest of those before, so
+/// that a plan that is made in steps goes on from any full block without its letters.
 pub fn letters_digest<'a>(ids: impl Iterator<Item = &'a LetterId>) -> String {
+    let ids: Vec<&LetterId> = ids.collect();
+    ids.chunks(BLOCK_ENTRIES).fold(String::new(), |before, block| digest_with(&before, block.iter().copied()))
+}
+
+/// Returns the digest after one more block.
+pub(super) fn digest_with<'a>(before: &str, block: impl Iterator<Item = &'a LetterId>) -> String {
     let mut hasher = Sha256::new();
-    for id in ids {
-        hasher.update(id.as_str().as_bytes());
+    hasher.update(before.as_bytes());
+    for id in block {
         hasher.update(b"\n");
+        hasher.update(id.as_str().as_bytes());
     }
     to_hex(&hasher.finalize())
 }
@@ -227,21 +244,76 @@ pub fn plan_waves(letters: u64, policy: &ReplayPolicy, options: &PlanOptions) ->
     if letters > PLAN_LETTERS_MAX {
         return Err(PlanError::TooManyLetters { letters });
     }
-    let by_policy = (letters * u64::from(policy.canary_pct)).div_ceil(100).clamp(1, policy.canary_letters_max.max(1));
-    let (canary, factor) = options.canary_and_growth(policy)?;
-    let canary = canary.unwrap_or(by_policy.min(policy.wave_letters_max.max(1)));
-    let mut waves = Vec::new();
-    let (mut left, mut size) = (letters, canary);
+    cut(WaveSizes::new(letters, policy, options)?, letters)
+}
+
+/// Returns the sizes of the waves of so many letters.
+pub(super) fn cut(mut sizes: WaveSizes, letters: u64) -> Result<Vec<u64>, PlanError> {
+    let (mut waves, mut left) = (Vec::new(), letters);
     while left > 0 {
         if waves.len() == WAVES_MAX {
             return Err(PlanError::TooManyWaves);
         }
-        let wave = size.min(left);
+        let wave = sizes.grow().min(left);
         waves.push(wave);
         left -= wave;
-        size = size.saturating_mul(factor).min(policy.wave_letters_max.max(1));
     }
     Ok(waves)
+}
+
+/// The sizes of waves without an end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaveSizes {
+    next: u64,
+    factor: u64,
+    largest: u64,
+}
+
+impl WaveSizes {
+    /// Returns the sizes for a plan of so many letters: the policy's canary is a share of them.
+    pub(super) fn new(letters: u64, policy: &ReplayPolicy, options: &PlanOptions) -> Result<Self, PlanError> {
+        let by_policy =
+            (letters * u64::from(policy.canary_pct)).div_ceil(100).clamp(1, policy.canary_letters_max.max(1));
+        let (canary, factor) = options.canary_and_growth(policy)?;
+        let largest = policy.wave_letters_max.max(1);
+        Ok(Self { next: canary.unwrap_or(by_policy.min(largest)), factor, largest })
+    }
+
+    /// Returns the sizes with this canary.
+    pub(super) fn with_canary(canary: u64, policy: &ReplayPolicy, options: &PlanOptions) -> Result<Self, PlanError> {
+        let (_, factor) = options.canary_and_growth(policy)?;
+        Ok(Self { next: canary.max(1), factor, largest: policy.wave_letters_max.max(1) })
+    }
+
+    /// Returns the size of the first wave.
+    pub(super) fn first(self) -> u64 {
+        self.next
+    }
+
+    /// Returns the size of the next wave.
+    fn grow(&mut self) -> u64 {
+        let size = self.next;
+        self.next = size.saturating_mul(self.factor).min(self.largest);
+        size
+    }
+
+    /// Returns the wave of each letter from this sequence number on, without an end.
+    pub(super) fn waves_from(mut self, seq: u64) -> impl Iterator<Item = u32> {
+        let (mut wave, mut left) = (0, self.grow());
+        let mut skipped = seq;
+        while skipped >= left {
+            skipped -= left;
+            (wave, left) = (wave + 1, self.grow());
+        }
+        left -= skipped;
+        core::iter::from_fn(move || {
+            if left == 0 {
+                (wave, left) = (wave + 1, self.grow());
+            }
+            left -= 1;
+            Some(wave)
+        })
+    }
 }
 
 fn in_range(option: &'static str, value: u64, min: u64, max: u64) -> Result<u64, PlanError> {

@@ -5,6 +5,7 @@ mod claims;
 mod classification;
 mod corpus;
 mod doctor;
+mod drafts;
 mod envelopes;
 mod forgery;
 mod gate_conditions;

@@ -14,6 +14,7 @@
 //! | note that a group changed in a minute | `X#hour` | minute, group | | |
 //! | snapshot of all groups, and a part of it | `Y`, `Y#stamp#number` | `Y` | | |
 //! | customer of a group | `C#group#customer` | `C` | | |
+//! | plan that is being made in steps | `R#replay` | `D` | | |
 //! | replay | `R#replay` | `R` | | |
 //! | ledger of eight waves of a replay | `R#replay` | `W#eight` | | |
 //! | block of a replay's entries | `E#replay` | number | | |
@@ -202,6 +203,10 @@ pub(super) fn replay_pk(id: &ReplayId) -> String {
 
 pub(super) fn replay(id: &ReplayId) -> Key {
     key(replay_pk(id), "R")
+}
+
+pub(super) fn draft(id: &ReplayId) -> Key {
+    key(replay_pk(id), "D")
 }
 
 pub(super) const LEDGER: &str = "W#";

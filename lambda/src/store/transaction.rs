@@ -19,7 +19,7 @@ use domain::letter::{Death, Letter};
 use domain::message::Content;
 use domain::notice::KeptNotices;
 use domain::policy::PolicyVersion;
-use domain::replay::{Block, LedgerMove, Plan, Replay};
+use domain::replay::{Block, Draft, LedgerMove, Plan, Replay};
 use domain::reported::KeptReports;
 use domain::time::Timestamp;
 use domain::transform::DryRun;
@@ -83,6 +83,15 @@ impl<'a> TransactionBuilder<'a> {
             Write::Plan(plan) => self.plan(index, plan),
             Write::PlanTaken { group, plan } => {
                 self.push(index, Action::delete(key::plan(group), ("id = :v", vec![(":v", text(plan.as_str()))])));
+                Ok(())
+            }
+            Write::Draft { draft, expect } => self.draft(index, draft, *expect),
+            Write::DraftGone { draft, version } => {
+                self.push(index, Action::delete(key::draft(draft), expected(Expect::Version(*version))));
+                Ok(())
+            }
+            Write::BlockGone { replay, number } => {
+                self.push(index, Action::delete(key::block(replay, *number), ("", Vec::new())));
                 Ok(())
             }
             Write::Replay { replay, expect } => self.replay(index, replay, *expect),
@@ -167,6 +176,13 @@ impl<'a> TransactionBuilder<'a> {
         let (item, parts) = snapshot::items(packed, self.stamp, self.now);
         self.before.extend(parts);
         self.push(index, Action::put(item, None));
+    }
+
+    fn draft(&mut self, index: usize, draft: &Draft, expect: Expect) -> Result<(), Fault> {
+        let mut item = self.record(key::draft(&draft.id), "draft", draft)?;
+        item.insert("v".into(), number(draft.version));
+        self.push(index, Action::put(item, Some(expected(expect))));
+        Ok(())
     }
 
     fn dry_run(&mut self, index: usize, run: &DryRun, expect: Expect) -> Result<(), Fault> {

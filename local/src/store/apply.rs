@@ -11,7 +11,7 @@ use domain::id::{GroupId, MessageId, ReplayId, hash_hex};
 use domain::impact::NEVER;
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::notice::KeptNotices;
-use domain::replay::{Block, Ledger, LedgerMove, Plan, Replay};
+use domain::replay::{Block, Draft, Ledger, LedgerMove, Plan, Replay};
 use domain::reported::KeptReports;
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
@@ -31,6 +31,11 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
         Write::Counts { group, delta } => counts(db, &group, &delta).map(|()| true),
         Write::Plan(plan) => self::plan(db, &plan).map(|()| true),
         Write::PlanTaken { group, plan } => plan_taken(db, &group, &plan),
+        Write::Draft { draft, expect } => self::draft(db, &draft, expect),
+        Write::DraftGone { draft, version } => {
+            write_one(db, "DELETE FROM draft WHERE id = ?1 AND version = ?2", params![draft.as_str(), int(version)])
+        }
+        Write::BlockGone { replay, number } => block_gone(db, &replay, number).map(|()| true),
         Write::Replay { replay, expect } => self::replay(db, &replay, expect),
         Write::ReplayIs { replay, version } => replay_is(db, &replay, version),
         Write::Block { block, expect } => self::block(db, &block, expect),
@@ -237,6 +242,30 @@ fn plan(db: &Connection, plan: &Plan) -> Result<(), Fault> {
 
 fn plan_taken(db: &Connection, group: &GroupId, plan: &ReplayId) -> Result<bool, Fault> {
     write_one(db, "DELETE FROM plan WHERE group_id = ?1 AND id = ?2", [group.as_str(), plan.as_str()])
+}
+
+fn draft(db: &Connection, draft: &Draft, expect: Expect) -> Result<bool, Fault> {
+    let (id, version, record) = (draft.id.as_str(), int(draft.version), encode("draft", draft)?);
+    match expect {
+        Expect::Absent => {
+            let text = "INSERT INTO draft VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
+            write_one(db, text, params![id, version, record])
+        }
+        Expect::Version(was) => {
+            let text = "UPDATE draft SET version = ?2, record = ?3 WHERE id = ?1 AND version = ?4";
+            write_one(db, text, params![id, version, record, int(was)])
+        }
+    }
+}
+
+/// Deletes a block of a draft, and with the last of them what names them.
+fn block_gone(db: &Connection, replay: &ReplayId, number: u64) -> Result<(), Fault> {
+    let text = "DELETE FROM block WHERE book = (SELECT key FROM book WHERE replay = ?1) AND number = ?2";
+    db.prepare_cached(text)?.execute(params![replay.as_str(), int(number)])?;
+    let text = "DELETE FROM book WHERE replay = ?1 AND ledger = '[]'
+        AND NOT EXISTS (SELECT 1 FROM block WHERE book = book.key)";
+    db.prepare_cached(text)?.execute([replay.as_str()])?;
+    Ok(())
 }
 
 fn replay(db: &Connection, replay: &Replay, expect: Expect) -> Result<bool, Fault> {

@@ -18,7 +18,6 @@ const STATEMENTS: usize = 64;
 /// The size of the log, in pages, at which the writer copies it into the file: 64 MiB. Letters have random ids, so each
 /// letter touches different pages. Copying a page once for many letters keeps the commit rate constant.
 const CHECKPOINT_PAGES: i64 = 16_384;
-
 /// More pages than an empty store has, so that one step copies it.
 const PAGES_AT_ONCE: i32 = 10_000;
 
@@ -220,6 +219,7 @@ CREATE TABLE snapshot (
     packed BLOB NOT NULL
 ) STRICT;
 ",
+    "CREATE TABLE draft (id TEXT PRIMARY KEY, version INTEGER NOT NULL, record TEXT NOT NULL) STRICT;",
 ];
 
 /// Why the store file could not be opened.

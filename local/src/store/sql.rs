@@ -31,6 +31,7 @@ pub(super) const CHANGES: &str = "SELECT group_id FROM change WHERE number > ?1"
 pub(super) const SNAPSHOT: &str = "SELECT packed FROM snapshot WHERE key = 1";
 
 pub(super) const PLAN: &str = "SELECT record FROM plan WHERE group_id = ?1";
+pub(super) const DRAFT: &str = "SELECT record FROM draft WHERE id = ?1";
 pub(super) const REPLAY: &str = "SELECT record FROM replay WHERE id = ?1";
 pub(super) const REPLAYS: &str = "
     SELECT record FROM replay
@@ -83,6 +84,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     (CHANGES, "change_by_number (number>?)"),
     (SNAPSHOT, "(rowid=?)"),
     (PLAN, "(group_id=?)"),
+    (DRAFT, "(id=?)"),
     (REPLAY, "(id=?)"),
     (REPLAYS, "replay_by_time ((approved_at,id)<(?,?))"),
     (REPLAYS_OF_GROUP, "replay_by_group (group_id=? AND (approved_at,id)<(?,?))"),

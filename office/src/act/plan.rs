@@ -1,231 +1,316 @@
 //! Making a plan: a snapshot of the letters that wait in a group.
 
 use super::discard::check_choice;
-use super::{commit_once, facts};
-use crate::audit::{self, Auditor};
+use super::facts;
+use crate::audit::{Auditor, criteria};
 use crate::commit::{Committed, Tries, commit};
 use crate::error::OfficeError;
-use crate::gate::why_not;
 use crate::office::Office;
 use crate::payloads::PayloadChecks;
-use crate::port::{Expect, Presence, Write};
+use crate::planning::{self, Criteria, LISTS, Reader, UNNAMED};
+use crate::port::{Expect, GroupFacts, Write};
 use domain::audit::Act;
-use domain::filter::LetterFilter;
-use domain::group::{GroupState, Tally, Variant};
+use domain::group::{GroupState, Variant};
 use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
-use domain::letter::{Letter, LetterStateKind};
-use domain::limits::{PAGE_MAX, PLAN_BLOCKS_MAX, PLAN_LETTERS_MAX};
-use domain::money::Purse;
+use domain::letter::Letter;
+use domain::limits::{DRAFTS_MAX, PAGE_MAX, PLAN_BLOCKS_MAX, PLAN_FIFO_LETTERS_MAX, PLAN_LETTERS_MAX};
 use domain::replay::{
-    BLOCK_ENTRIES, Block, Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions,
-    letters_digest, plan_waves, rounds,
+    BLOCK_ENTRIES, Block, Draft, Entry, LedgerMove, OutcomeKind, Plan, PlanError, PlanOptions, Selected,
+    letters_digest, plan_waves, planned, rounds,
 };
-use domain::time::{Span, Timestamp};
+use domain::time::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::PlanRequest;
 
-/// The letters of a group that can go into a plan now, and those that cannot.
-#[derive(Default)]
-struct Selection {
-    letters: Vec<Chosen>,
-    tally: Tally,
-    oldest_sent_at: Option<Timestamp>,
-    left_out: BTreeMap<String, u64>,
-    unchecked: BTreeMap<&'static str, u64>,
-    payloads: PayloadChecks,
-    /// How many of the named letters were read.
-    named_seen: usize,
-    message_types: BTreeSet<Option<String>>,
+/// Why a letter is left out that the person named, and that neither waits nor is in quarantine.
+const NOT_OPEN: &str = "selected but no longer waiting in this group";
+
+/// What became of a request for a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Planned {
+    /// The plan waits for approval.
+    Plan(Box<Plan>),
+    /// The group has many letters, so its plan is being made in steps.
+    Draft(Box<Draft>),
+}
+
+impl Planned {
+    /// Returns the plan; fails if it is still being made.
+    pub fn complete(self) -> Result<Plan, OfficeError> {
+        match self {
+            Self::Plan(plan) => Ok(*plan),
+            Self::Draft(_) => Err(drafted()),
+        }
+    }
+}
+
+/// Refuses what needs a plan that is complete.
+pub(super) fn drafted() -> OfficeError {
+    OfficeError::NotNow("the plan of this group is still being made; approve it once it is complete".into())
 }
 
 /// A letter of a plan.
 struct Chosen {
     id: LetterId,
-    sent_at: Timestamp,
     /// Its position in its dead-letter queue, on FIFO queues.
     sequence_number: Option<String>,
     /// Its message group, on FIFO queues.
     message_group: Option<String>,
 }
 
-/// Makes a plan of all letters that wait in a group. See [`plan`].
+/// Makes a plan of all letters that wait in a group, which are few enough for one request. See [`plan`].
 pub async fn make_plan(
     office: &Office,
     actor: &Actor,
     id: &GroupId,
     options: &PlanOptions,
 ) -> Result<Plan, OfficeError> {
-    plan(office, actor, id, &PlanRequest { options: options.clone(), ..PlanRequest::default() }).await
+    plan(office, actor, id, &PlanRequest { options: options.clone(), ..PlanRequest::default() }).await?.complete()
 }
 
-/// Makes a plan for a group whose fix is declared. The plan waits for approval and replaces an earlier one.
-pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRequest) -> Result<Plan, OfficeError> {
+/// Makes a plan for a group whose fix is declared. The plan waits for approval and replaces an earlier one, also one that
+/// is being made. If many letters wait, only a part of it is made at once; steps do the rest.
+pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRequest) -> Result<Planned, OfficeError> {
     let PlanRequest { options, letters, filter } = request;
     options.check(&office.policy.replay)?;
     check_choice(letters, filter)?;
-    let facts = facts(office, id).await?;
-    let GroupState::FixDeclared { fix } = &facts.variant.state else {
-        return Err(OfficeError::NotNow(match facts.variant.state.replay() {
+    let mut facts = facts(office, id).await?;
+    let mut draft = draft(office, actor, &facts, request).await?;
+    let waiting = LISTS.map(|list| facts.counts.of(list).letters.max(0).unsigned_abs()).iter().sum::<u64>();
+    let is_named = !letters.is_empty();
+    if waiting <= office.planning.in_request || draft.main_queue.is_fifo() || is_named {
+        if !is_named && draft.main_queue.is_fifo() && waiting > PLAN_FIFO_LETTERS_MAX {
+            return Err(PlanError::TooManyInOrder { letters: waiting }.into());
+        }
+        let named: BTreeSet<&LetterId> = letters.iter().collect();
+        let chosen = if is_named && waiting > office.planning.in_request {
+            draft.selected.leave_out(UNNAMED, waiting);
+            choose_named(office, &facts.variant, &mut draft, &named).await?
+        } else {
+            choose(office, &mut draft, &named).await?
+        };
+        return at_once(office, &facts, &draft, chosen, is_named).await.map(|plan| Planned::Plan(Box::new(plan)));
+    }
+    let mut tries = Tries::new(format!("group {id}"));
+    while !begin(office, &facts.variant, &draft).await? {
+        tries.begin()?;
+        facts = super::facts(office, id).await?;
+        draft = self::draft(office, actor, &facts, request).await?;
+    }
+    planning::begin(office, &draft.id).await;
+    Ok(match office.store.plan(id).await?.filter(|plan| plan.id == draft.id) {
+        Some(plan) => Planned::Plan(Box::new(plan)),
+        None => Planned::Draft(Box::new(office.store.draft(&draft.id).await?.unwrap_or(draft))),
+    })
+}
+
+/// Returns a draft without letters.
+async fn draft(
+    office: &Office,
+    actor: &Actor,
+    facts: &GroupFacts,
+    request: &PlanRequest,
+) -> Result<Draft, OfficeError> {
+    let group = &facts.variant;
+    let GroupState::FixDeclared { fix } = &group.state else {
+        return Err(OfficeError::NotNow(match group.state.replay() {
             Some(_) => "this group has an unfinished replay; resume it and wait until it ends, or abort it".into(),
             None => "this group has no fix; declare the fix first".into(),
         }));
     };
-    let main_queue = facts.variant.main_queue.clone().ok_or_else(|| {
+    let main_queue = group.main_queue.clone().ok_or_else(|| {
         OfficeError::NotNow("no main queue is known for these letters, or the one that they name is not allowed, so they cannot be sent back".into())
     })?;
     let now = office.now();
-    let named: BTreeSet<&LetterId> = letters.iter().collect();
-    let criteria = Criteria { main_queue: &main_queue, filter, named: &named, now };
-    let selection = select(office, &facts.variant, &criteria).await?;
-    let policy = &office.policy.replay;
-    let waves = plan_waves(selection.letters.len() as u64, policy, options)?;
-    let (pace_per_s, pause_share_pct) = options.pace_and_share(policy)?;
-    let plan = Plan {
-        id: ReplayId::for_plan(id, actor, now),
-        group: id.clone(),
-        window_ms: options.window(window(office, &main_queue).await?)?,
+    let id = ReplayId::for_plan(&group.id, actor, now);
+    if group.drafts.contains(&id) {
+        return Err(just_planned());
+    }
+    Ok(Draft {
+        id,
+        version: 1,
+        group: group.id.clone(),
+        fingerprints: std::iter::once(&group.id).chain(&group.merge.members).cloned().collect(),
+        window_ms: request.options.window(window(office, &main_queue).await?)?,
         main_queue,
         made_by: actor.clone(),
         made_at: now,
         fix: fix.clone(),
-        filter: filter.clone(),
-        named: !named.is_empty(),
-        letters: selection.tally,
-        message_types: selection.message_types.into_iter().collect(),
-        letters_digest: letters_digest(selection.letters.iter().map(|letter| &letter.id)),
-        oldest_sent_at: selection.oldest_sent_at,
-        left_out: selection.left_out.into_iter().map(|(reason, letters)| LeftOut { reason, letters }).collect(),
-        unchecked: {
-            let unchecked = selection.unchecked.into_iter();
-            unchecked.map(|(reason, letters)| LeftOut { reason: reason.into(), letters }).collect()
-        },
-        rounds: rounds(&waves, selection.letters.iter().map(|letter| letter.message_group.as_deref())),
-        waves,
-        pace_per_s,
-        pause_share_pct,
-        canary_pause_share_pct: Some(options.canary_share(policy)?),
-        sample_letters_min: policy.sample_letters_min,
-        slack_ms: policy.window_slack_ms,
-        backlog_ms_max: policy.backlog_ms_max,
-        wave_delay_ms: policy.wave_delay_ms,
-        wave_delay_ms_max: policy.wave_delay_ms_max,
-    };
-    write_entries(office, &plan, &selection.letters).await?;
-    let by = Auditor::new(actor, id, now).in_replay(&plan.id);
-    let which = match (plan.named, audit::criteria(filter)) {
-        (true, _) => " (named one by one)".to_owned(),
-        (false, None) => String::new(),
-        (false, Some(criteria)) => format!(" ({criteria})"),
-    };
-    let detail = format!("{} letters{which} in {} waves", plan.letters.letters, plan.waves.len());
-    let audit = by.record(Act::ReplayPlanned, detail, None);
-    commit_once(office, vec![Write::Plan(Box::new(plan.clone())), audit]).await?;
-    Ok(plan)
+        filter: request.filter.clone(),
+        options: request.options.clone(),
+        policy: office.policy.replay.clone(),
+        list: LISTS.first().copied(),
+        after: None,
+        read: 0,
+        written: 0,
+        checked: 0,
+        selected: Selected::default(),
+        canary: None,
+        digest: String::new(),
+        run: 0,
+        ending: None,
+    })
 }
 
-/// Which letters go into a plan.
-struct Criteria<'a> {
-    main_queue: &'a QueueArn,
-    filter: &'a LetterFilter,
-    /// The letters that the person named; empty if the filter alone decides.
-    named: &'a BTreeSet<&'a LetterId>,
-    now: Timestamp,
+fn just_planned() -> OfficeError {
+    OfficeError::NotNow("you have just made a plan for this group; review that one".into())
 }
 
-impl Criteria<'_> {
-    /// Returns why a letter is left out, or `None` if it goes into the plan.
-    fn why_not(&self, letter: &Letter, office: &Office) -> Option<String> {
-        let is_named = self.named.is_empty() || self.named.contains(&letter.id);
-        let unnamed = (!is_named).then(|| UNNAMED.to_string());
-        let outside = || (!self.filter.fits(letter)).then(|| OUTSIDE.to_string());
-        unnamed.or_else(outside).or_else(|| why_not(letter, self.main_queue, office, self.now))
-    }
-}
-
-async fn select(office: &Office, group: &Variant, criteria: &Criteria<'_>) -> Result<Selection, OfficeError> {
-    let mut selection = Selection::default();
-    for id in std::iter::once(&group.id).chain(&group.merge.members) {
-        for state in [LetterStateKind::Waiting, LetterStateKind::Quarantined] {
-            selection.add(office, id, state, criteria).await?;
-        }
-    }
-    if selection.named_seen < criteria.named.len() {
-        let missing = criteria.named.len() - selection.named_seen;
-        selection.left_out.insert(NOT_OPEN.into(), missing as u64);
-    }
-    if !group.merge.members.is_empty() {
-        selection.letters.sort_by(|a, b| (a.sent_at, &a.id).cmp(&(b.sent_at, &b.id)));
-    }
-    // SQS pads sequence numbers with zeros, so their texts are in order. On standard queues this sort changes nothing.
-    selection.letters.sort_by(|a, b| a.sequence_number.cmp(&b.sequence_number));
-    Ok(selection)
-}
-
-/// Why a letter is left out whose payload is missing, after a number of letters.
-const GONE: &str = "with a payload missing from S3";
-/// Why a letter is left out that does not match the filter.
-const OUTSIDE: &str = "outside the filter";
-/// Why a letter is left out that the person did not name.
-const UNNAMED: &str = "not selected";
-/// Why a letter is left out that the person named, and that neither waits nor is in quarantine.
-const NOT_OPEN: &str = "selected but no longer waiting in this group";
-
-impl Selection {
-    /// Adds the letters of one fingerprint in one state.
-    async fn add(
-        &mut self,
-        office: &Office,
-        id: &GroupId,
-        state: LetterStateKind,
-        criteria: &Criteria<'_>,
-    ) -> Result<(), OfficeError> {
-        let mut cursor = None;
+/// Reads every open letter of the group, and returns those that go into the plan, in their order.
+async fn choose(office: &Office, draft: &mut Draft, named: &BTreeSet<&LetterId>) -> Result<Vec<Chosen>, OfficeError> {
+    let (mut chosen, mut named_seen) = (Vec::new(), 0);
+    let mut payloads = PayloadChecks::default();
+    for list in LISTS {
+        let mut reader = Reader::new(&*office.store, draft.fingerprints.iter(), list, None, PAGE_MAX);
         loop {
-            let page = office.store.letters_of(id, Some(state), cursor.as_ref(), PAGE_MAX).await?;
-            let goes = |letter: &&Letter| criteria.why_not(letter, office).is_none();
-            let letters: Vec<_> = page.items.iter().filter(goes).collect();
-            let presences = self.payloads.check(&*office.payloads, letters).await;
-            for letter in &page.items {
-                self.named_seen += usize::from(criteria.named.contains(&letter.id));
-                let presence = presences.get(&letter.id);
-                let gone = || (presence == Some(&Presence::Gone)).then(|| GONE.into());
-                match criteria.why_not(letter, office).or_else(gone) {
-                    Some(reason) => *self.left_out.entry(reason).or_default() += 1,
-                    None => self.take(letter, criteria.main_queue.is_fifo()),
-                }
-                if let Some(Presence::Unknown(why)) = presence {
-                    *self.unchecked.entry(why).or_default() += 1;
-                }
+            let letters = reader.next(PAGE_MAX).await?;
+            if letters.is_empty() {
+                break;
             }
-            let letters = self.letters.len() as u64;
+            named_seen += letters.iter().filter(|letter| named.contains(&letter.id)).count();
+            chosen.extend(judge(office, draft, named, &mut payloads, letters).await);
+            let letters = chosen.len() as u64;
             if letters > PLAN_LETTERS_MAX {
                 return Err(PlanError::TooManyLetters { letters }.into());
             }
-            let Some(next) = page.next else { return Ok(()) };
-            cursor = Some(next);
         }
     }
+    leave_out_missing(draft, named.len() - named_seen.min(named.len()));
+    Ok(in_order(chosen))
+}
 
-    fn take(&mut self, letter: &Letter, fifo: bool) {
-        self.letters.push(Chosen {
-            id: letter.id.clone(),
-            sent_at: letter.sent_at,
-            sequence_number: letter.sequence_number.clone().filter(|_| fifo),
-            message_group: letter.content.message_group_id.clone().filter(|_| fifo),
-        });
-        if !self.message_types.contains(&letter.diagnosis.message_type) {
-            self.message_types.insert(letter.diagnosis.message_type.clone());
-        }
-        self.tally.letters += 1;
-        if let Some(money) = letter.diagnosis.impact.money {
-            self.tally.priced += 1;
-            let mut sum = Purse::empty();
-            sum.add(money);
-            self.tally.money.add_all(&sum);
-        }
-        self.oldest_sent_at = self.oldest_sent_at.into_iter().chain([letter.sent_at]).min();
+/// Reads the letters that a person named, of a group that has too many to read all of them.
+async fn choose_named(
+    office: &Office,
+    group: &Variant,
+    draft: &mut Draft,
+    named: &BTreeSet<&LetterId>,
+) -> Result<Vec<Chosen>, OfficeError> {
+    let ids: Vec<LetterId> = named.iter().map(|id| (*id).clone()).collect();
+    let mut letters = Vec::new();
+    for ids in ids.chunks(PAGE_MAX) {
+        letters.extend(office.store.letters(ids).await?);
+    }
+    let is_open = |letter: &Letter| LISTS.contains(&letter.state.kind());
+    letters
+        .retain(|letter| is_open(letter) && (letter.group == group.id || group.merge.members.contains(&letter.group)));
+    letters.sort_by(|a, b| (a.sent_at, &a.id).cmp(&(b.sent_at, &b.id)));
+    let seen = letters.len();
+    if let Some(others) = draft.selected.left_out.get_mut(UNNAMED) {
+        *others = others.saturating_sub(seen as u64);
+    }
+    let chosen = judge(office, draft, named, &mut PayloadChecks::default(), letters).await;
+    leave_out_missing(draft, named.len().saturating_sub(seen));
+    Ok(in_order(chosen))
+}
+
+fn leave_out_missing(draft: &mut Draft, letters: usize) {
+    if letters > 0 {
+        draft.selected.leave_out(NOT_OPEN, letters as u64);
     }
 }
+
+/// Counts letters in the draft, and returns those that go into the plan.
+async fn judge(
+    office: &Office,
+    draft: &mut Draft,
+    named: &BTreeSet<&LetterId>,
+    payloads: &mut PayloadChecks,
+    letters: Vec<Letter>,
+) -> Vec<Chosen> {
+    let (main_queue, filter, now) = (&draft.main_queue, &draft.filter, draft.made_at);
+    let criteria = Criteria { main_queue, filter, named, now, until: None };
+    let fifo = main_queue.is_fifo();
+    let chosen = criteria.judge(office, payloads, letters, &mut draft.selected).await;
+    let chosen = chosen.into_iter().map(|letter| Chosen {
+        id: letter.id,
+        sequence_number: letter.sequence_number.filter(|_| fifo),
+        message_group: letter.content.message_group_id.filter(|_| fifo),
+    });
+    chosen.collect()
+}
+
+/// SQS pads sequence numbers with zeros, so their texts are in order. On standard queues this changes nothing.
+fn in_order(mut chosen: Vec<Chosen>) -> Vec<Chosen> {
+    chosen.sort_by(|a, b| a.sequence_number.cmp(&b.sequence_number));
+    chosen
+}
+
+/// Writes the plan of these letters.
+async fn at_once(
+    office: &Office,
+    facts: &GroupFacts,
+    draft: &Draft,
+    chosen: Vec<Chosen>,
+    named: bool,
+) -> Result<Plan, OfficeError> {
+    let waves = plan_waves(chosen.len() as u64, &draft.policy, &draft.options)?;
+    let rounds = rounds(&waves, chosen.iter().map(|letter| letter.message_group.as_deref()));
+    let digest = letters_digest(chosen.iter().map(|letter| &letter.id));
+    let plan = Plan { named, ..draft.plan(waves, rounds, digest)? };
+    write_entries(office, &plan, &chosen).await?;
+    let by = Auditor::new(&plan.made_by, &plan.group, plan.made_at).in_replay(&plan.id);
+    let audit = by.record(Act::ReplayPlanned, planning::detail(&plan), None);
+    let mut tries = Tries::up_to(REPLACE_TRIES_MAX, format!("group {}", plan.group));
+    loop {
+        tries.begin()?;
+        let replaced = planning::current(office, &facts.variant).await?;
+        let mut writes = vec![Write::Plan(Box::new(plan.clone())), audit.clone()];
+        writes.extend(replaced.iter().map(planning::cancelled));
+        if commit(office, writes).await?.is_made() {
+            planning::nudge(office, &facts.variant).await;
+            return Ok(plan);
+        }
+    }
+}
+
+/// Stores a draft, which replaces the group's plan and its other drafts. Returns false if the group has changed.
+async fn begin(office: &Office, group: &Variant, draft: &Draft) -> Result<bool, OfficeError> {
+    if group.drafts.len() >= DRAFTS_MAX {
+        let busy = "earlier plans of this group are still being removed; try again in a minute";
+        return Err(OfficeError::NotNow(busy.into()));
+    }
+    if !office.store.blocks_at(&draft.id, &[0]).await?.is_empty() {
+        return Err(just_planned());
+    }
+    let mut after = group.moved(group.state.clone());
+    after.drafts.push(draft.id.clone());
+    let by = Auditor::new(&draft.made_by, &draft.group, draft.made_at).in_replay(&draft.id);
+    let mut writes = vec![
+        Write::Draft { draft: Box::new(draft.clone()), expect: Expect::Absent },
+        Write::Variant { variant: Box::new(after), expect: Expect::Version(group.version) },
+        by.record(Act::PlanBegun, criteria(&draft.filter).unwrap_or_default(), None),
+    ];
+    writes.extend(planning::current(office, group).await?.iter().map(planning::cancelled));
+    let waiting = office.store.plan(&group.id).await?;
+    writes.extend(waiting.map(|plan| Write::PlanTaken { group: group.id.clone(), plan: plan.id }));
+    Ok(commit(office, writes).await?.is_made())
+}
+
+/// Cancels the plan that is being made for a group, or dismisses one that failed. Steps remove what it has written.
+pub async fn cancel_plan(office: &Office, actor: &Actor, id: &GroupId) -> Result<(), OfficeError> {
+    let mut tries = Tries::up_to(REPLACE_TRIES_MAX, format!("group {id}"));
+    loop {
+        tries.begin()?;
+        let group = facts(office, id).await?.variant;
+        let drafts = planning::current(office, &group).await?;
+        let Some(draft) = drafts.first() else {
+            return Err(OfficeError::NotNow(
+                "no plan of this group is being made; a complete plan sends nothing unless it is approved".into(),
+            ));
+        };
+        let by = Auditor::new(actor, id, office.now()).in_replay(&draft.id);
+        let audit = by.record(Act::PlanCancelled, format!("{} letters read", draft.read), None);
+        let writes = drafts.iter().map(planning::cancelled).chain([audit]).collect();
+        if commit(office, writes).await?.is_made() {
+            planning::nudge(office, &group).await;
+            return Ok(());
+        }
+    }
+}
+
+/// How often a draft is replaced or cancelled: its steps write it a few times a second.
+const REPLACE_TRIES_MAX: usize = 100;
 
 /// Returns the observation window: the time after which the main queue dead-letters a message that keeps failing, plus
 /// slack. It follows from the queue's own attributes and is never a guess.
@@ -243,18 +328,7 @@ async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Resu
         let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
         let entries = chunk.iter().zip(&mut seqs).zip(&mut wave_of).map(|((letter, seq), wave)| {
             *moves.entry(wave).or_default() += 1;
-            Entry {
-                replay: plan.id.clone(),
-                seq,
-                letter: letter.id.clone(),
-                wave,
-                outcome: Outcome::Pending,
-                sends: 0,
-                answers: 0,
-                sent_as: None,
-                message_group: letter.message_group.clone(),
-                changed_by: None,
-            }
+            Entry { message_group: letter.message_group.clone(), ..planned(&plan.id, seq, wave, letter.id.clone()) }
         });
         let blocks = Block::planned(&plan.id, entries.collect());
         let new = |block| Write::Block { block: Box::new(block), expect: Expect::Absent };
@@ -272,7 +346,7 @@ async fn write_chunk(office: &Office, writes: Vec<Write>) -> Result<(), OfficeEr
         tries.begin()?;
         let Committed::Conflict(failed) = commit(office, writes.clone()).await? else { return Ok(()) };
         if failed.iter().any(|write| matches!(write, Write::Block { .. })) {
-            return Err(OfficeError::NotNow("you have just made a plan for this group; review that one".into()));
+            return Err(just_planned());
         }
         // Another commit was writing the same record of the ledger: that passes.
     }

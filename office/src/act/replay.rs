@@ -1,11 +1,13 @@
 //! Approving a plan, and pausing, resuming and aborting its replay.
 
+use super::plan::drafted;
 use super::{commit_once, facts, text};
 use crate::audit::Auditor;
 use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
 use crate::gate::{Judged, LettersToSend, Moment, judge};
 use crate::office::Office;
+use crate::planning;
 use crate::port::{Expect, GroupFacts, Write};
 use crate::replay::unreadable;
 use domain::audit::Act;
@@ -44,7 +46,10 @@ async fn approve_once(
     let office = &office.latest().await?;
     let facts = facts(office, id).await?;
     let reason = text("the reason", &request.reason)?;
-    let plan = office.store.plan(id).await?.ok_or(OfficeError::NoPlan)?;
+    let Some(plan) = office.store.plan(id).await? else {
+        let is_drafted = !planning::current(office, &facts.variant).await?.is_empty();
+        return Err(if is_drafted { drafted() } else { OfficeError::NoPlan });
+    };
     let GroupState::FixDeclared { fix } = &facts.variant.state else {
         return Err(OfficeError::NotNow(
             "the fix of this plan is no longer declared; declare a fix and make a new plan".into(),

@@ -4,24 +4,24 @@ use super::answer::{Answer, ApiError, Object, body};
 use super::replays::view;
 use super::rows::{chart, row};
 use super::{Api, Caller, Current};
-use crate::act;
+use crate::act::{self, Planned};
 use crate::error::OfficeError;
 use crate::gate::{LettersToSend, Moment, judge};
 use crate::known::first_bucket;
 use crate::merged::{self, MergedGroup};
 use crate::office::Office;
+use crate::planning;
 use crate::port::GroupFacts;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Extension, Json, Path};
 use domain::group::merging::name;
 use domain::group::{GroupState, Variant};
 use domain::id::GroupId;
-use domain::letter::LetterStateKind;
 use domain::role::Permission;
 use wire::{
-    DeclareFixRequest, DeploymentRequest, GateFact, GateView, GroupAnswer, GroupName, LogsView, LookInLogsRequest,
-    MeAnswer, MergedVariant, NoteRequest, OwnerRequest, PlanAnswer, PlanRequest, PreviewRulesRequest, ReasonRequest,
-    ReleaseRequest, RulesPreview, UnmergeRequest,
+    DeclareFixRequest, DeploymentRequest, DraftView, GateFact, GateView, GroupAnswer, GroupName, LogsView,
+    LookInLogsRequest, MeAnswer, MergedVariant, NoteRequest, OwnerRequest, PlanAnswer, PlanRequest, PlanningAnswer,
+    PreviewRulesRequest, ReasonRequest, ReleaseRequest, RulesPreview, UnmergeRequest,
 };
 
 pub(super) async fn me(Current(api): Current, Extension(caller): Extension<Caller>) -> Json<MeAnswer> {
@@ -50,6 +50,7 @@ pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<G
         (GroupState::FixDeclared { fix }, Some(plan)) if plan.fix == *fix => Some(plan_view(&facts, plan)),
         _ => None,
     };
+    let drafts = planning::current(office, &facts.variant).await?;
     let replays = merged::replays(&*office.store, &facts.variant).await?;
     let replay = match replays.first() {
         Some(latest) => Some(view(office, latest.clone()).await?),
@@ -77,6 +78,7 @@ pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<G
         discarding: facts.variant.discarding.as_ref().map(|task| task.progress()),
         discarded_kept_ms: office.policy.discarded_kept().map(|kept| kept.as_ms()),
         plan,
+        drafting: drafts.first().map(|draft| draft_view(&facts, draft)),
         replay,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),
         deployment: judged.deployment,
@@ -116,15 +118,22 @@ fn named(office: &Office, group: &Variant) -> GroupName {
     GroupName { id: group.id.clone(), title: name(group, &office.policy.groups).to_string() }
 }
 
+/// Returns the letters of a group that a plan reads.
+fn waiting(facts: &GroupFacts) -> i64 {
+    planning::LISTS.iter().map(|list| facts.counts.tally(*list).letters).sum()
+}
+
+fn draft_view(facts: &GroupFacts, draft: &domain::replay::Draft) -> DraftView {
+    DraftView::new(draft, waiting(facts).max(0).unsigned_abs())
+}
+
 fn plan_view(facts: &GroupFacts, plan: domain::replay::Plan) -> PlanAnswer {
-    let letters = |kind| facts.counts.tally(kind).letters;
-    let waiting = letters(LetterStateKind::Waiting) + letters(LetterStateKind::Quarantined);
     let left_out: u64 = plan.left_out.iter().map(|left| left.letters).sum();
     let planned = plan.letters.letters + left_out as i64;
     PlanAnswer {
         hash: plan.hash(),
         duration_ms: plan.duration_estimate(),
-        arrived_since: (waiting - planned).max(0) as u64,
+        arrived_since: (waiting(facts) - planned).max(0) as u64,
         plan,
     }
 }
@@ -185,10 +194,22 @@ pub(super) async fn plan(
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<PlanRequest>>, JsonRejection>,
-) -> Answer<PlanAnswer> {
-    let plan = act::plan(&api.office, &caller.actor, &id, &body(request)?).await?;
+) -> Answer<PlanningAnswer> {
+    let planned = act::plan(&api.office, &caller.actor, &id, &body(request)?).await?;
     let group = merged::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
-    Ok(Json(plan_view(&group.facts, plan)))
+    Ok(Json(match planned {
+        Planned::Plan(plan) => PlanningAnswer::Plan(Box::new(plan_view(&group.facts, *plan))),
+        Planned::Draft(draft) => PlanningAnswer::Draft { drafting: draft_view(&group.facts, &draft) },
+    }))
+}
+
+pub(super) async fn cancel_plan(
+    Current(api): Current,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+) -> Answer<GroupAnswer> {
+    act::cancel_plan(&api.office, &caller.actor, &id).await?;
+    detail(&api, &caller, &id).await.map(Json)
 }
 
 pub(super) async fn unmerge(

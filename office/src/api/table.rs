@@ -20,7 +20,7 @@ use wire::list::view::View;
 use wire::{
     ApproveRequest, AuditAnswer, CheckPolicyRequest, DeclareFixRequest, DeploymentRequest, DiscardPreviewAnswer,
     DiscardPreviewRequest, DiscardRequest, DoctorAnswer, DryRunRequest, EntriesAnswer, GroupAnswer, GroupsAnswer,
-    LetterAnswer, LettersAnswer, LookInLogsRequest, MeAnswer, NoteRequest, OwnerRequest, PlanAnswer, PlanRequest,
+    LetterAnswer, LettersAnswer, LookInLogsRequest, MeAnswer, NoteRequest, OwnerRequest, PlanRequest, PlanningAnswer,
     PolicyAnswer, PolicyCheckAnswer, PolicyHistoryAnswer, PolicyRequest, PreviewRulesRequest, PreviewTransformRequest,
     ReasonRequest, ReleaseRequest, ReplayAnswer, ReplaysAnswer, ResumeRequest, SaveTransformRequest,
     TransformPreviewAnswer, TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
@@ -238,11 +238,17 @@ fn on_groups() -> Vec<Endpoint> {
             "Search the consumer's log for why the letters failed; the next sweep does it",
             groups::look_in_logs,
         ),
-        Endpoint::post::<PlanRequest, PlanAnswer, _>(
+        Endpoint::post::<PlanRequest, PlanningAnswer, _>(
             "/groups/{group}/plan",
             Some(Permission::Plan),
-            "Make a plan with a snapshot of the waiting letters",
+            "Make a plan with a snapshot of the waiting letters; in steps if they are many",
             groups::plan,
+        ),
+        Endpoint::delete::<GroupAnswer, _>(
+            "/groups/{group}/plan",
+            Permission::Plan,
+            "Cancel the plan that is being made, or dismiss one that failed",
+            groups::cancel_plan,
         ),
         Endpoint::post::<ApproveRequest, ReplayAnswer, _>(
             "/groups/{group}/approve",

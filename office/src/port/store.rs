@@ -16,7 +16,7 @@ use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::notice::KeptNotices;
 use domain::policy::{Policy, PolicyVersion};
-use domain::replay::{Block, Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
+use domain::replay::{Block, Draft, Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
@@ -67,6 +67,27 @@ pub enum Write {
         group: GroupId,
         /// The plan.
         plan: ReplayId,
+    },
+    /// A plan that is being made in steps.
+    Draft {
+        /// The new record.
+        draft: Box<Draft>,
+        /// The condition.
+        expect: Expect,
+    },
+    /// Removes a draft, on the condition that it has this version.
+    DraftGone {
+        /// The draft.
+        draft: ReplayId,
+        /// The required version.
+        version: u64,
+    },
+    /// Removes a block that a draft has written, if it exists.
+    BlockGone {
+        /// The draft.
+        replay: ReplayId,
+        /// The block's number.
+        number: u64,
     },
     /// A replay.
     Replay {
@@ -259,6 +280,9 @@ pub trait Store: Send + Sync {
 
     /// Reads the plan of a group that waits for approval.
     async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError>;
+
+    /// Reads a plan that is being made in steps.
+    async fn draft(&self, id: &ReplayId) -> Result<Option<Draft>, StoreError>;
 
     /// Reads a replay.
     async fn replay(&self, id: &ReplayId) -> Result<Option<Replay>, StoreError>;

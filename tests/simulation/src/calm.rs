@@ -3,10 +3,11 @@
 use super::checks::{self, Contents, delivered_is_gone, store_is_consistent};
 use super::fixture::Fixture;
 use super::orders::number_of;
-use super::{receipts, reports, run_intake, step};
+use super::{people, receipts, reports, run_intake, step};
 use domain::group::{GroupCounts, GroupState, Variant};
 use domain::id::{Actor, GroupId};
 use domain::letter::{Letter, LetterStateKind};
+use domain::replay::Draft;
 use domain::time::Span;
 use office::{act, sweep};
 use queue::Queue as _;
@@ -34,12 +35,18 @@ pub(super) async fn finishes(fixture: &mut Fixture) -> Result<(), String> {
         fixture.checker.result()?;
         let replays = checks::replays(&fixture.store).await?;
         let unfinished: Vec<_> = replays.iter().filter(|replay| !replay.is_finished()).collect();
-        if unfinished.is_empty() && queues_are_empty(fixture).await {
+        let drafted = drafted(fixture).await?;
+        if unfinished.is_empty() && drafted.is_empty() && queues_are_empty(fixture).await {
             break;
         }
         if fixture.now() > start.plus(Span::from_secs(PATIENCE_S)) {
             let states: Vec<_> = unfinished.iter().map(|replay| (replay.id(), replay.state())).collect();
-            return Err(format!("not idle after {PATIENCE_S} s: {states:?}"));
+            return Err(format!("not idle after {PATIENCE_S} s: {states:?}, {drafted:?}"));
+        }
+        // One that has failed waits for a person.
+        for draft in drafted.iter().filter(|draft| draft.ending.as_ref().is_some_and(|ending| ending.failed.is_some()))
+        {
+            people::cancel(&process.office, &draft.group).await;
         }
         for replay in unfinished.iter().filter(|replay| replay.is_paused()) {
             aborts += 1;
@@ -51,6 +58,18 @@ pub(super) async fn finishes(fixture: &mut Fixture) -> Result<(), String> {
     store_is_consistent(fixture).await?;
     groups_are_closed(fixture).await?;
     nothing_is_lost(fixture).await
+}
+
+/// Returns the drafts of all groups. Each group names exactly its own.
+async fn drafted(fixture: &Fixture) -> Result<Vec<Draft>, String> {
+    let mut drafts = Vec::new();
+    for facts in checks::groups(&fixture.store).await? {
+        for id in &facts.variant.drafts {
+            let draft = fixture.store.draft(id).await.map_err(|error| error.to_string())?;
+            drafts.push(draft.ok_or_else(|| format!("group {} names draft {id}, which is gone", facts.variant.id))?);
+        }
+    }
+    Ok(drafts)
 }
 
 /// The sweeps after which groups no longer change, at the latest. Four fingerprints merge in fewer.

@@ -2,11 +2,13 @@
 
 mod deliveries;
 mod discards;
+mod drafts;
 mod letters;
 mod messages;
 mod replays;
+mod summary;
 
-use super::fixture::{QUIET, SKEW, Summary};
+use super::fixture::{QUIET, SKEW};
 use super::orders::number_of;
 use super::programs::{may_be_transformed, transformed};
 use domain::gate::ConditionKind;
@@ -24,7 +26,7 @@ use office::office::StepMessage;
 use office::port::{Expect, Write};
 use queue::{EntryFailure, Outgoing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hash as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Lines of the log that a report of a violation includes.
@@ -68,6 +70,11 @@ struct Observed {
     taken_back: u64,
     orders: BTreeMap<u64, Content>,
     letters: BTreeMap<LetterId, Letter>,
+    /// When each letter was last written.
+    stored_at: BTreeMap<LetterId, Timestamp>,
+    /// Plans that are being made in steps, and the number of those that were completed.
+    drafts: BTreeMap<ReplayId, drafts::Drafted>,
+    drafted: u64,
     reports: letters::Reports,
     entries: BTreeMap<Key, Entry>,
     intents: BTreeMap<Key, Intent>,
@@ -132,17 +139,6 @@ impl Checker {
     /// Returns the latest events.
     pub fn log(&self) -> String {
         self.observed().log.iter().cloned().collect::<Vec<_>>().join("\n")
-    }
-
-    /// Returns the numbers of the run, without the orders.
-    pub fn summary(&self) -> Summary {
-        let observed = self.observed();
-        let sends = observed.intents.values().map(|intent| u64::from(intent.sends)).sum();
-        let (replays, merges, confirmed) = (observed.replays.len() as u64, observed.merges, observed.confirmed);
-        let (changed, print) = (observed.changed, observed.print.finish());
-        let (discarded, taken_back) = (observed.discarded, observed.taken_back);
-        let (explained, left) = (observed.reports.explained, observed.reports.awaited.len() as u64);
-        Summary { sends, changed, replays, merges, confirmed, discarded, taken_back, explained, left, print, orders: 0 }
     }
 
     /// Returns how often a replay sent a letter to the main queue.
@@ -342,9 +338,13 @@ impl Watch for Checker {
                 observed.replay(replay, *expect == Expect::Absent, now);
             }
         }
+        observed.drafts(writes, now);
         for write in writes {
             match write {
-                Write::Letter { letter, .. } => observed.letter(letter),
+                Write::Letter { letter, .. } => {
+                    observed.letter(letter);
+                    observed.stored_at.insert(letter.id.clone(), now);
+                }
                 Write::Block { block, .. } => observed.block(block, now),
                 Write::Plan(plan) => observed.plan(plan),
                 Write::DryRun { run, .. } => {

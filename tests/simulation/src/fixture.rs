@@ -59,6 +59,8 @@ pub struct Summary {
     pub changed: u64,
     /// Approved replays.
     pub replays: u64,
+    /// Plans that were made in steps.
+    pub drafted: u64,
     /// Merges of fingerprints into groups.
     pub merges: u64,
     /// Letters confirmed by receipts.
@@ -81,6 +83,7 @@ impl std::ops::AddAssign for Summary {
         self.sends += other.sends;
         self.changed += other.changed;
         self.replays += other.replays;
+        self.drafted += other.drafted;
         self.merges += other.merges;
         self.confirmed += other.confirmed;
         self.discarded += other.discarded;
@@ -140,6 +143,7 @@ impl Fixture {
         let metrics = Arc::new(SeriesMetrics::open_in_memory().expect("metrics"));
         let (rate, lag) = (chance.below(60), Arc::new(Lag::new(now)));
         let named = QueuePolicy { main: vec![main.clone()], ..QueuePolicy::default() };
+        let planning = mishaps::plan_limits(&mut chance);
         let processes = ["one", "two"].map(|name| {
             let faults = faults(checker.clone(), lag.clone(), Chance(chance.number()), rate);
             let usual_skew = chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms();
@@ -162,6 +166,7 @@ impl Fixture {
                 custody: true,
                 retentions: Arc::new(Mutex::new(HashMap::new())),
                 known_groups: Arc::default(),
+                planning,
                 transforms: Arc::new(Transforms::in_this_process()),
             };
             Process { name, office, faults, skew, usual_skew }

@@ -150,7 +150,7 @@ async fn run_intake(fixture: &mut Fixture) -> usize {
 }
 
 /// Runs the replay handler on due step messages: sometimes two executors at once, sometimes the same message again,
-/// sometimes while a person pauses or aborts the replay. Returns how many messages were due.
+/// sometimes while a person pauses or aborts the replay, or cancels the draft. Returns how many messages were due.
 async fn step(fixture: &mut Fixture) -> usize {
     let due = fixture.queue.receive(&fixture.steps, 3, Span::ZERO, None).await.unwrap_or_default();
     let count = due.len();
@@ -169,7 +169,11 @@ async fn step(fixture: &mut Fixture) -> usize {
             2 if !fixture.calm => {
                 let aborts = fixture.chance.below(3) == 0;
                 let second = fixture.other(&first);
-                tokio::join!(handle, people::pause_or_abort(&second.office, &step.replay, aborts)).0
+                let draft = fixture.store.draft(&step.replay).await.ok().flatten();
+                match draft {
+                    Some(draft) => tokio::join!(handle, people::cancel(&second.office, &draft.group)).0,
+                    None => tokio::join!(handle, people::pause_or_abort(&second.office, &step.replay, aborts)).0,
+                }
             }
             _ => handle.await,
         };

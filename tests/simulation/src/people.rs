@@ -25,6 +25,7 @@ enum Action {
     Transform,
     Withdraw,
     Plan,
+    Cancel,
     Approve,
     Pause(ReplayId),
     Resume(ReplayId),
@@ -66,6 +67,10 @@ fn choose(fixture: &mut Fixture, facts: &GroupFacts, planned: bool) -> Option<Ac
     if facts.counts.tally(LetterStateKind::Discarded).letters > 0 && below(4) == 0 {
         return Some(Action::Undo);
     }
+    let is_drafted = !facts.variant.drafts.is_empty();
+    if is_drafted && below(10) == 0 {
+        return Some(Action::Cancel);
+    }
     match &facts.variant.state {
         GroupState::Open | GroupState::Regressed { .. } if below(4) == 0 => Some(Action::Transform),
         GroupState::Open | GroupState::Regressed { .. } => Some(Action::Declare),
@@ -76,6 +81,8 @@ fn choose(fixture: &mut Fixture, facts: &GroupFacts, planned: bool) -> Option<Ac
             _ => {
                 if planned {
                     Action::Approve
+                } else if is_drafted && below(8) > 0 {
+                    return None;
                 } else {
                     Action::Plan
                 }
@@ -105,6 +112,11 @@ pub(super) async fn pause_or_abort(office: &Office, replay: &ReplayId, aborts: b
     } else {
         let _ = act::pause(office, &otto, replay, "something is wrong").await;
     }
+}
+
+/// Cancels the plan that is being made for a group.
+pub(super) async fn cancel(office: &Office, group: &GroupId) {
+    let _ = act::cancel_plan(office, &Actor::from("otto"), group).await;
 }
 
 /// Returns a filter for a plan: mostly all letters; sometimes those that died early or late, or were never replayed.
@@ -145,6 +157,7 @@ async fn perform(fixture: &mut Fixture, facts: &GroupFacts, action: Action) {
             let request = PlanRequest { options, filter: filter(fixture), ..PlanRequest::default() };
             let _ = act::plan(office, &who, group, &request).await;
         }
+        Action::Cancel => cancel(office, group).await,
         Action::Approve => {
             let plan = fixture.store.plan(group).await.ok().flatten();
             let plan_hash = match plan {

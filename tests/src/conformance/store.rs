@@ -7,6 +7,7 @@
 pub mod audit;
 pub mod changed;
 pub mod commits;
+pub mod drafts;
 pub mod entries;
 pub mod groups;
 pub mod letters;
@@ -130,6 +131,10 @@ macro_rules! store_cases_in_small_commits {
             blocks_come_in_their_order_and_by_number,
             entries_of_two_replays_do_not_mix,
             sent_twice_and_confirmed_are_counted,
+        );
+        $crate::store_cases!($fresh, drafts:
+            draft_is_written_and_removed_only_at_the_version_it_has,
+            blocks_of_a_draft_are_removed_and_others_stay,
         );
         $crate::store_cases!($fresh, transforms:
             version_of_a_transform_is_written_once,

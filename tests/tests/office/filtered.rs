@@ -67,7 +67,7 @@ async fn listed(world: &World, group: &GroupId, filter: &LetterFilter, limit: us
 async fn planned(world: &World, group: &GroupId, filter: &LetterFilter) -> Result<Plan, OfficeError> {
     world.advance(Span::from_ms(1));
     let request = PlanRequest { filter: filter.clone(), ..PlanRequest::default() };
-    act::plan(&world.office, &world.otto(), group, &request).await
+    act::plan(&world.office, &world.otto(), group, &request).await?.complete()
 }
 
 fn kind(message_type: &str) -> LetterFilter {
@@ -125,7 +125,7 @@ async fn named_letters_are_planned_and_no_others() {
     let plan = async |letters: Vec<LetterId>, filter: LetterFilter| {
         world.advance(Span::from_ms(1));
         let request = PlanRequest { letters, filter, ..PlanRequest::default() };
-        act::plan(&world.office, &world.otto(), &group, &request).await
+        act::plan(&world.office, &world.otto(), &group, &request).await?.complete()
     };
     // Named out of order, one of them twice, and one that is not in this group.
     let mut named: Vec<LetterId> = [40, 3, 17, 3].iter().map(|at: &usize| all[*at].id.clone()).collect();

@@ -9,6 +9,7 @@ mod crashes;
 mod deadline;
 mod discarded;
 mod doctor;
+mod drafts;
 mod evacuate;
 mod events;
 mod evidence;

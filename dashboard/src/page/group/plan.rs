@@ -8,7 +8,9 @@ use super::filter::{condition_chips, filter_in, waiting_letters_href};
 use crate::api;
 use crate::clock;
 use crate::command::Command;
-use crate::component::{ApproveDialog, At, Button, Dialog, Field, Kind, PlanText, Problem, Toaster, span, toaster};
+use crate::component::{
+    ApproveDialog, At, Button, Dialog, DraftProgress, Field, Kind, PlanText, Problem, Toaster, span, toaster,
+};
 use crate::nav::{Nav, nav};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::{blocked, letters, waivable};
@@ -20,7 +22,7 @@ use domain::id::{LetterId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::replay::PlanOptions;
 use domain::role::Permission;
-use wire::{ApproveRequest, ErrorCode, GroupAnswer, NextStep, PlanAnswer, PlanRequest, ReplayAnswer};
+use wire::{ApproveRequest, ErrorCode, GroupAnswer, NextStep, PlanAnswer, PlanRequest, PlanningAnswer, ReplayAnswer};
 
 fn why_not_plan(detail: &GroupAnswer) -> Option<String> {
     match &detail.row.state {
@@ -114,14 +116,24 @@ impl Planning {
 
     fn make(self, options: PlanOptions, Choice { letters: named, filter }: Choice) {
         let request = PlanRequest { options: options.clone(), letters: named.clone(), filter };
-        self.command.run(api::plan(self.current.id(), request), move |plan: PlanAnswer| {
+        self.command.run(api::plan(self.current.id(), request), move |answer: PlanningAnswer| {
             self.last_options.set_value(options);
-            self.last_named.set_value((!named.is_empty()).then(|| (plan.plan.id.clone(), named)));
             self.options_open.try_set(false);
-            let letters = letters(plan.plan.letters.letters.max(0).unsigned_abs());
-            self.toaster.show(format!("Planned {letters}. Nothing is sent until someone approves."));
-            self.current.patch(|detail| detail.plan = Some(plan));
+            match answer {
+                PlanningAnswer::Plan(plan) => self.made(*plan, named),
+                PlanningAnswer::Draft { drafting } => {
+                    self.toaster.show("Plan started. Nothing is sent until someone approves.");
+                    self.current.patch(|detail| (detail.plan, detail.drafting) = (None, Some(drafting)));
+                }
+            }
         });
+    }
+
+    fn made(self, plan: PlanAnswer, named: Vec<LetterId>) {
+        self.last_named.set_value((!named.is_empty()).then(|| (plan.plan.id.clone(), named)));
+        let letters = letters(plan.plan.letters.letters.max(0).unsigned_abs());
+        self.toaster.show(format!("Planned {letters}. Nothing is sent until someone approves."));
+        self.current.patch(|detail| (detail.plan, detail.drafting) = (Some(plan), None));
     }
 }
 
@@ -145,12 +157,14 @@ pub(super) fn PlanButton(planning: Planning, kind: Kind, verb: &'static str) -> 
 pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
     let current = planning.current;
     let plan = current.part(|detail| detail.plan.clone());
+    let is_drafted = current.part(|detail| detail.drafting.is_some());
     let has_fix = current.part(|detail| detail.row.state.fix().is_some());
     let change = move |()| planning.options_open.set(true);
     view! {
         <section class="side-part">
             <h2>"Plan"</h2>
             {part(move || match plan.get() {
+                None if is_drafted.get() => view! { <Drafting current /> }.into_any(),
                 None => view! {
                     <p class="muted">"Takes a snapshot of the waiting letters. Nothing is sent until someone approves."</p>
                     // With a fix, planning is the next step, and its button is below the gate.
@@ -182,6 +196,26 @@ pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
             })}
         </section>
         <OptionsDialog planning />
+    }
+}
+
+/// Shows how far a plan is that is made in steps, and cancels it.
+#[component]
+fn Drafting(current: CurrentGroup) -> impl IntoView {
+    let command = Command::new();
+    let toaster = toaster();
+    let draft = current.part(|detail| detail.drafting.clone());
+    let cancel = move |()| {
+        let has_failed = draft.with_untracked(|draft| draft.as_ref().is_some_and(|draft| draft.failed.is_some()));
+        command.run(api::cancel_plan(current.id()), move |detail| {
+            current.put(detail);
+            toaster.show(if has_failed { "Plan dismissed." } else { "Plan cancelled." });
+        });
+    };
+    view! {
+        <DraftProgress draft on_cancel=Callback::new(cancel) busy=command.busy()
+            why_not=current.why_not(Permission::Plan, |_| None) />
+        <Problem error=command.error() />
     }
 }
 

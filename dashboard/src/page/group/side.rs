@@ -17,7 +17,7 @@ use dashboard_model::ledger::short;
 use dashboard_model::money::count;
 use domain::group::GroupState;
 use domain::role::Permission;
-use wire::ReplayAnswer;
+use wire::{GroupAnswer, ReplayAnswer};
 
 /// Shows the side for the group's state.
 #[component]
@@ -64,17 +64,22 @@ fn GatePart(current: CurrentGroup, title: &'static str, children: Children) -> i
 #[component]
 fn Before(current: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
     let declaring = Declaring::new(current, actions, planning);
-    let next = current.part(|detail| (detail.row.state.fix().is_some(), detail.plan.is_some()));
+    let is_made = |detail: &GroupAnswer| detail.drafting.as_ref().is_some_and(|draft| draft.failed.is_none());
+    let next = current.part(move |detail| (detail.row.state.fix().is_some(), detail.plan.is_some(), is_made(detail)));
     view! {
         <GatePart current title="Before you replay">
             <div class="next">
                 {part(move || match next.get() {
-                    (false, _) => view! {
+                    (false, ..) => view! {
                         <DeclareButton declaring kind=Kind::Primary verb="Declare a fix…" />
                     }
                     .into_any(),
-                    (true, false) => view! { <PlanButton planning kind=Kind::Primary verb="Plan replay" /> }.into_any(),
-                    (true, true) => view! { <ApproveButton current actions /> }.into_any(),
+                    (true, false, true) => view! {
+                        <p class="muted">"The plan is being made. You can approve it once it is complete."</p>
+                    }
+                    .into_any(),
+                    (true, false, false) => view! { <PlanButton planning kind=Kind::Primary verb="Plan replay" /> }.into_any(),
+                    (true, true, _) => view! { <ApproveButton current actions /> }.into_any(),
                 })}
             </div>
         </GatePart>

@@ -59,6 +59,7 @@ pub(in crate::group) fn variant(template: &str, age_ms: i64) -> Variant {
         notified: Notified::default(),
         merge: MergeState::default(),
         discarding: None,
+        drafts: Vec::new(),
         logs: None,
         state: GroupState::Open,
     }

@@ -70,10 +70,11 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
     let count = seeds.end - seeds.start;
     let s = start.elapsed().as_secs_f64();
     println!(
-        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent ({} changed), {} confirmed, {} discarded ({} open again), {} fingerprints merged, {} letters explained by reports ({} left for one); print {:016x}",
+        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays ({} plans made in steps), {} letters sent ({} changed), {} confirmed, {} discarded ({} open again), {} fingerprints merged, {} letters explained by reports ({} left for one); print {:016x}",
         count as f64 / s,
         sum.orders,
         sum.replays,
+        sum.drafted,
         sum.sends,
         sum.changed,
         sum.confirmed,

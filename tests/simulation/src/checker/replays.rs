@@ -47,8 +47,12 @@ impl Observed {
         self.replays.insert(id, replay.clone());
     }
 
-    /// A plan contains only letters that match its filter.
+    /// A plan contains only letters that match its filter, and as many different ones as it says.
     pub(super) fn plan(&mut self, plan: &Plan) {
+        let count = self.entries.keys().filter(|key| key.0 == plan.id).count();
+        if count as i64 != plan.letters.letters {
+            self.report(format!("plan {} says {} letters, and has {count}", plan.id, plan.letters.letters));
+        }
         let chosen = self.entries.keys().filter(|key| key.0 == plan.id).filter_map(|key| self.letters.get(&key.1));
         let stray = chosen.filter(|letter| !plan.filter.fits(letter)).map(|letter| letter.id.clone()).next();
         if let Some(letter) = stray {
