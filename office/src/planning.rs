@@ -12,17 +12,17 @@ mod reading;
 pub(crate) use reading::{Criteria, LISTS, Reader, UNNAMED};
 
 use crate::audit::{self, Auditor};
-use crate::commit::{Committed, Tries, commit};
+use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
 use crate::office::{Office, StepMessage};
 use crate::payloads::PayloadChecks;
 use crate::port::{Expect, Write};
 use domain::audit::Act;
 use domain::group::{GroupState, Variant};
-use domain::id::{GroupId, ReplayId};
+use domain::id::ReplayId;
 use domain::limits::{DRAFT_TOGETHER_MAX, LEASE_MS, PAGE_MAX};
 use domain::replay::{BLOCK_ENTRIES, Block, Draft, DraftEnding, Plan, PlanError, first_moves};
-use domain::time::{Span, Timestamp};
+use domain::time::Span;
 use std::collections::BTreeSet;
 
 /// How long a run starts new work, as with replays: a quarter of the function's timeout.

@@ -9,7 +9,7 @@ use domain::replay::{Entry, Outcome, PauseReason, ReplayState};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use wire::NextStep;
+use wire::{NextStep, PlanningAnswer};
 
 /// Checks the round trip, and that a value without any one field is rejected, except for optional fields.
 fn check<T: DeserializeOwned + Serialize>(value: Value, may_lack: &[&str]) {
@@ -107,6 +107,26 @@ fn every_state_of_a_letter_is_read_as_it_was_written() {
         check::<LetterState>(state, &[]);
     }
     assert!(serde_json::from_value::<LetterState>(json!({"state": "lost"})).is_err());
+}
+
+#[test]
+fn an_answer_to_a_request_for_a_plan_is_a_plan_or_a_draft() {
+    let fix = json!({
+        "kind": "deploy", "reference": "v2", "note": null, "declared_by": "ana", "declared_at": 1, "effective_at": 2
+    });
+    let plan = json!({
+        "id": "r", "group": "g", "main_queue": "arn:aws:sqs:local:0:orders", "made_by": "otto", "made_at": 0, "fix": fix,
+        "letters": { "letters": 1, "priced": 0, "money": [] }, "message_types": [], "letters_digest": "",
+        "oldest_sent_at": null, "left_out": [], "waves": [1], "rounds": 1, "pace_per_s": 20, "pause_share_pct": 50,
+        "sample_letters_min": 5, "window_ms": 1, "slack_ms": 1, "backlog_ms_max": 1, "wave_delay_ms": 1,
+        "wave_delay_ms_max": 1,
+    });
+    check::<PlanningAnswer>(json!({"plan": plan, "hash": "h", "duration_ms": 1, "arrived_since": 0}), &[]);
+    let draft = json!({"id": "r", "made_by": "otto", "made_at": 0, "read": 5, "waiting": 9, "letters": 4});
+    check::<PlanningAnswer>(json!({"drafting": draft}), &[]);
+    let mut failed = draft.clone();
+    failed["failed"] = json!("no letter of this group can be replayed now");
+    check::<PlanningAnswer>(json!({"drafting": failed}), &[]);
 }
 
 #[test]

@@ -46,7 +46,8 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
     let live = Live::new(
         move |seen| api::group(fetched_id.clone(), seen),
         |detail: &GroupAnswer| {
-            if detail.row.state.replay().is_some() { Pace::Busy } else { Pace::Calm }
+            let is_made = detail.drafting.as_ref().is_some_and(|draft| draft.failed.is_none());
+            if detail.row.state.replay().is_some() || is_made { Pace::Busy } else { Pace::Calm }
         },
     );
     let title = live.part(|detail| detail.row.title.clone());

@@ -17,9 +17,10 @@ use domain::time::Span;
 use harness::samples::Chance;
 use harness::world::{World, approve_request, number_of, order};
 use office::act;
+use office::office::PlanLimits;
 use queue::{Outgoing, Queue, Received};
 use std::fmt::Write as _;
-use wire::{DeclareFixRequest, DryRunRequest, SaveTransformRequest};
+use wire::{DeclareFixRequest, DryRunRequest, PlanRequest, SaveTransformRequest};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/letter-costs.txt");
 const HEAD: &str = "\
@@ -226,6 +227,19 @@ async fn planned_and_replayed(endpoint: &Endpoint, bytes: usize, groups: u64) ->
     [planned, replayed, metered.meter.read().row_for(LETTERS)]
 }
 
+/// A plan in steps, of letters that would fit into one request.
+async fn planned_in_steps(endpoint: &Endpoint, bytes: usize) -> Row {
+    let mut metered = Metered::filled(endpoint, bytes, 1).await;
+    metered.world.office.planning = PlanLimits { in_request: 0, ..PlanLimits::default() };
+    let found = metered.declare(FixKind::Deploy, "v2").await;
+    metered.meter.read();
+    let (office, otto) = (&metered.world.office, metered.world.otto());
+    act::plan(office, &otto, &found[0], &PlanRequest::default()).await.expect("a draft");
+    assert_eq!(metered.world.steps().await, 0);
+    assert!(metered.world.store.plan(&found[0]).await.expect("a read").is_some());
+    metered.meter.read().of(LETTERS)
+}
+
 async fn returned(endpoint: &Endpoint, bytes: usize) -> Row {
     let mut metered = Metered::filled(endpoint, bytes, 1).await;
     let found = metered.declare(FixKind::Deploy, "v2").await;
@@ -287,6 +301,7 @@ async fn table() -> String {
                 add(what, bytes, of_groups(groups), row);
             }
         }
+        add("planned in steps", bytes, of_groups(1), planned_in_steps(&endpoint, bytes).await);
         add("returned", bytes, format!(", 1 group, batch {BATCH}"), returned(&endpoint, bytes).await);
         for (what, row) in ["dry run", "replayed, transformed"].into_iter().zip(transformed(&endpoint, bytes).await) {
             add(what, bytes, of_groups(1), row);
