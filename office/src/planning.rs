@@ -195,7 +195,8 @@ impl Work<'_> {
         loop {
             tries.begin()?;
             let Some(group) = self.group().await? else { return self.end(None).await };
-            let plan = match self.draft.frozen(self.tail().await?.as_ref()) {
+            let tail = self.tail().await?;
+            let plan = match self.draft.frozen(tail.as_ref()) {
                 Ok(plan) => plan,
                 Err(error) => return self.end(Some(error)).await,
             };
