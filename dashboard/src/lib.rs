@@ -10,7 +10,6 @@ pub mod browser;
 pub mod clock;
 pub mod command;
 pub mod component;
-pub mod draft;
 pub mod due;
 pub mod issuer;
 pub mod json;
@@ -24,6 +23,7 @@ pub mod poll;
 pub mod prefs;
 pub mod reactive;
 pub mod session;
+pub mod unsent;
 
 /// Mounts the dashboard in the document's body.
 pub fn start() {

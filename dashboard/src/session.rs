@@ -3,9 +3,9 @@
 
 use crate::browser;
 use crate::clock;
-use crate::draft;
 use crate::json;
 use crate::reactive::prelude::*;
+use crate::unsent;
 use dashboard_model::{stay, words};
 use domain::role::Permission;
 use domain::time::{Span, Timestamp};
@@ -88,7 +88,7 @@ impl Tab {
     /// Starts a session.
     pub fn enter(self, session: &SessionAnswer) {
         let name = session.me.name.as_str();
-        draft::forget_unless(name);
+        unsent::forget_unless(name);
         browser::enters(name);
         browser::used(clock::here());
         keep(session);
@@ -106,10 +106,10 @@ impl Tab {
         // The office also ends a session that another tab with the same token has signed out of.
         let ended = ended && !self.has_left();
         match (ended, self.me_untracked()) {
-            (true, Some(me)) => draft::keep(me.name.as_str()),
+            (true, Some(me)) => unsent::keep(me.name.as_str()),
             (true, None) => {}
             (false, _) => {
-                draft::forget_unless("");
+                unsent::forget_unless("");
                 store(LEFT, Some("yes"));
             }
         }
@@ -124,7 +124,7 @@ impl Tab {
     /// Hides everything because the person makes no input, and keeps the text in forms. The session still exists.
     pub fn hide(self) {
         if let Some(me) = self.me_untracked() {
-            draft::keep(me.name.as_str());
+            unsent::keep(me.name.as_str());
             self.0.set(SignedIn::Idle(me.idle_ms));
         }
     }

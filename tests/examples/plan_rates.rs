@@ -13,7 +13,6 @@ use local::queue::QueueSettings;
 use local::sqlite::Opening;
 use office::act::{self, Planned};
 use office::office::PlanLimits;
-use office::port::Store;
 use std::time::Instant;
 use wire::PlanRequest;
 

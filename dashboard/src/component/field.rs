@@ -1,7 +1,7 @@
 //! A text field with label, hint and error.
 
-use crate::draft;
 use crate::reactive::prelude::*;
+use crate::unsent;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Returns a unique ID that connects a control with its label.
@@ -65,7 +65,7 @@ pub fn Field(
     let text = move || value.get();
     // Not numbers, which confirm what a person has just read.
     if kind == "text" && mode == "text" {
-        draft::attach(&id, label, value, on_input);
+        unsent::attach(&id, label, value, on_input);
     }
     let invalid = move || error.with(Option::is_some).then_some("true");
     let control = if lines {

@@ -76,7 +76,7 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
     check_choice(letters, filter)?;
     let mut facts = facts(office, id).await?;
     let mut draft = draft(office, actor, &facts, request).await?;
-    let waiting = LISTS.map(|list| facts.counts.of(list).letters.max(0).unsigned_abs()).iter().sum::<u64>();
+    let waiting = LISTS.map(|list| facts.counts.tally(list).letters.max(0).unsigned_abs()).iter().sum::<u64>();
     let is_named = !letters.is_empty();
     if waiting <= office.planning.in_request || draft.main_queue.is_fifo() || is_named {
         if !is_named && draft.main_queue.is_fifo() && waiting > PLAN_FIFO_LETTERS_MAX {

@@ -237,7 +237,7 @@ async fn planned_in_steps(endpoint: &Endpoint, bytes: usize) -> Row {
     act::plan(office, &otto, &found[0], &PlanRequest::default()).await.expect("a draft");
     assert_eq!(metered.world.steps().await, 0);
     assert!(metered.world.store.plan(&found[0]).await.expect("a read").is_some());
-    metered.meter.read().of(LETTERS)
+    metered.meter.read().row_for(LETTERS)
 }
 
 async fn returned(endpoint: &Endpoint, bytes: usize) -> Row {

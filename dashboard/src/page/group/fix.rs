@@ -2,7 +2,7 @@
 
 use super::current::CurrentGroup;
 use super::plan::Planning;
-use super::transform::{Draft, Editor};
+use super::transform::{EditedTransform, Editor};
 use crate::api;
 use crate::command::Command;
 use crate::component::{At, Dialog, Field, Kind, Reason, toaster};
@@ -95,17 +95,17 @@ pub(super) fn DeclareDialog(current: CurrentGroup, planning: Planning, open: RwS
             command.clear();
         }
     });
-    let draft = Draft::new(current, planning);
+    let edited = EditedTransform::new(current, planning);
     let is_transform = kind.map(|kind| *kind == FixKind::PayloadTransform);
     Effect::new(move || {
         if open.get() && is_transform.get() {
-            draft.open();
+            edited.open();
         }
     });
     let may = current.why_not(Permission::Triage, why_not_declare);
     let why_not = Signal::derive(move || {
         let missing = || reference.with(|r| r.trim().is_empty()).then(|| missing_reference(kind.get()).to_string());
-        may.get().or_else(|| if is_transform.get() { draft.why_not_save() } else { missing() })
+        may.get().or_else(|| if is_transform.get() { edited.why_not_save() } else { missing() })
     });
     let declare = move |reference: String| {
         let note = Some(note.get_untracked()).filter(|note| !note.trim().is_empty());
@@ -118,23 +118,23 @@ pub(super) fn DeclareDialog(current: CurrentGroup, planning: Planning, open: RwS
     };
     let send = move |()| {
         if is_transform.get_untracked() {
-            match untrack(|| draft.saved()) {
+            match untrack(|| edited.saved()) {
                 Some(saved) => declare(format!("v{}", saved.transform.version)),
-                None => draft.save_then(move |version| declare(format!("v{version}"))),
+                None => edited.save_then(move |version| declare(format!("v{version}"))),
             }
         } else {
             declare(reference.get_untracked());
         }
     };
     let confirm = Signal::derive(move || {
-        let is_unsaved = is_transform.get() && draft.saved().is_none();
+        let is_unsaved = is_transform.get() && edited.saved().is_none();
         if is_unsaved { "Save and declare" } else { "Declare fix" }.to_string()
     });
-    let busy = Signal::derive(move || command.busy().get() || draft.is_saving());
+    let busy = Signal::derive(move || command.busy().get() || edited.is_saving());
     view! {
         <Dialog open title="Declare a fix" confirm kind=Kind::Primary busy error=command.error() why_not
             wide=is_transform on_confirm=Callback::new(send)>
-            <FixFields current kind reference note draft />
+            <FixFields current kind reference note edited />
         </Dialog>
     }
 }
@@ -152,7 +152,7 @@ fn FixFields(
     kind: RwSignal<FixKind>,
     reference: RwSignal<String>,
     note: RwSignal<String>,
-    draft: Draft,
+    edited: EditedTransform,
 ) -> impl IntoView {
     let version = current.part(|detail| detail.deployment.clone());
     let radio = move |this: FixKind| {
@@ -188,7 +188,7 @@ fn FixFields(
     view! {
         <fieldset class="kinds"><legend class="sr-only">"Kind of fix"</legend>{FixKind::ALL.map(radio).collect_view()}</fieldset>
         {part(move || match kind.get() {
-            FixKind::PayloadTransform => view! { <Editor draft /> }.into_any(),
+            FixKind::PayloadTransform => view! { <Editor edited /> }.into_any(),
             _ => view! { <Field label first=true value=reference on_input=move |text| reference.set(text) /> }.into_any(),
         })}
         {part(offer)}

@@ -23,7 +23,7 @@ const TYPING_PAUSE: Duration = Duration::from_millis(250);
 
 /// A transform in the editor.
 #[derive(Clone, Copy)]
-pub(super) struct Draft {
+pub(super) struct EditedTransform {
     current: CurrentGroup,
     planning: Planning,
     program: RwSignal<String>,
@@ -40,8 +40,8 @@ pub(super) struct Draft {
     preview_error: RwSignal<Option<api::ApiError>>,
 }
 
-impl Draft {
-    /// Creates an empty draft.
+impl EditedTransform {
+    /// Creates an empty one.
     pub(super) fn new(current: CurrentGroup, planning: Planning) -> Self {
         Self {
             current,
@@ -96,18 +96,18 @@ impl Draft {
         });
     }
 
-    /// Returns the saved version with the draft's text. Tracked.
+    /// Returns the saved version with the edited text. Tracked.
     pub(super) fn saved(self) -> Option<TransformView> {
         let text = self.program.get();
         self.versions.with(|all| all.iter().flatten().find(|view| view.transform.program == text).cloned())
     }
 
-    /// Returns whether the draft is being saved. Tracked.
+    /// Returns whether it is being saved. Tracked.
     pub(super) fn is_saving(self) -> bool {
         self.saving.busy().get()
     }
 
-    /// Explains why the draft cannot be saved. Returns `None` if it can, or if it is already saved. Tracked.
+    /// Explains why it cannot be saved. Returns `None` if it can, or if it is already saved. Tracked.
     pub(super) fn why_not_save(self) -> Option<String> {
         if self.versions.with(Option::is_none) {
             return Some("Wait until the saved versions are loaded.".to_string());
@@ -142,7 +142,7 @@ impl Draft {
         set_timeout(test, TYPING_PAUSE);
     }
 
-    /// Saves the draft as a new version, then calls `then` with the version's number.
+    /// Saves it as a new version, then calls `then` with the version's number.
     pub(super) fn save_then(self, then: impl FnOnce(u32) + 'static) {
         let request = SaveTransformRequest { program: self.program.get_untracked(), note: None };
         self.saving.run(api::save_transform(self.current.id(), request), move |transform| {
@@ -175,47 +175,47 @@ impl Draft {
 
 /// Shows the editor.
 #[component]
-pub(super) fn Editor(draft: Draft) -> impl IntoView {
+pub(super) fn Editor(edited: EditedTransform) -> impl IntoView {
     Effect::new(move || {
         // Reads the text, so that each change is tested.
-        if draft.program.with(|text| !text.is_empty()) || draft.versions.with(Option::is_some) {
-            draft.test_soon();
+        if edited.program.with(|text| !text.is_empty()) || edited.versions.with(Option::is_some) {
+            edited.test_soon();
         }
     });
-    let faults = draft.preview.map(|preview| preview.as_ref().map(|p| p.faults.clone()).unwrap_or_default());
-    let why_not_save = Signal::derive(move || draft.why_not_save());
+    let faults = edited.preview.map(|preview| preview.as_ref().map(|p| p.faults.clone()).unwrap_or_default());
+    let why_not_save = Signal::derive(move || edited.why_not_save());
     let next =
-        move || draft.versions.with(|all| all.iter().flatten().map(|v| v.transform.version).max()).unwrap_or(0) + 1;
-    let saved = Memo::new(move |_| draft.saved());
-    let is_loaded = draft.versions.map(Option::is_some);
+        move || edited.versions.with(|all| all.iter().flatten().map(|v| v.transform.version).max()).unwrap_or(0) + 1;
+    let saved = Memo::new(move |_| edited.saved());
+    let is_loaded = edited.versions.map(Option::is_some);
     view! {
-        <Problem error=draft.loading.error() />
+        <Problem error=edited.loading.error() />
         {part(move || is_loaded.get().then(|| view! {
-            <ProgramField program=draft.program faults />
-            <PreviewList preview=draft.preview busy=draft.stale />
+            <ProgramField program=edited.program faults />
+            <PreviewList preview=edited.preview busy=edited.stale />
         }.into_any()))}
-        <Problem error=draft.preview_error />
+        <Problem error=edited.preview_error />
         {part(move || match (is_loaded.get(), saved.get()) {
             (false, _) => span("muted", "Loading saved versions…".to_string()),
-            (true, Some(version)) => view! { <Saved draft version /> }.into_any(),
+            (true, Some(version)) => view! { <Saved edited version /> }.into_any(),
             (true, None) => view! {
-                <Button press=move |()| draft.save_then(|_| ()) busy=draft.saving.busy() why_not=why_not_save>
+                <Button press=move |()| edited.save_then(|_| ()) busy=edited.saving.busy() why_not=why_not_save>
                     {part(move || format!("Save as v{}", next()))}
                 </Button>
             }
             .into_any(),
         })}
-        <Problem error=draft.saving.error() />
-        <Problem error=draft.dry_running.error() />
-        {part(move || versions(draft))}
+        <Problem error=edited.saving.error() />
+        <Problem error=edited.dry_running.error() />
+        {part(move || versions(edited))}
     }
 }
 
 /// Shows the saved version in the editor, and its dry run.
 #[component]
-fn Saved(draft: Draft, version: TransformView) -> impl IntoView {
+fn Saved(edited: EditedTransform, version: TransformView) -> impl IntoView {
     let number = version.transform.version;
-    let waiting = draft.current.part(|detail| detail.counts.tally(LetterStateKind::Waiting).letters);
+    let waiting = edited.current.part(|detail| detail.counts.tally(LetterStateKind::Waiting).letters);
     let run = StoredValue::new(version.dry_run);
     let summary = move || {
         let result = run.with_value(|run| run.as_ref().map(|run| dry_run(run, waiting.get())));
@@ -232,9 +232,9 @@ fn Saved(draft: Draft, version: TransformView) -> impl IntoView {
         list(failures.map(line).collect())
     });
     let resume = run.with_value(|run| run.as_ref().filter(|run| !run.is_whole()).map(|run| run.revision));
-    let busy = draft.dry_running.busy();
+    let busy = edited.dry_running.busy();
     // A dry run over all letters counts for every plan; a filtered one counts for plans with the same filter.
-    let filter = StoredValue::new(draft.planning.filter());
+    let filter = StoredValue::new(edited.planning.filter());
     let is_filtered = filter.with_value(|filter| !filter.is_none());
     let over_all =
         move || format!("Dry run over {}", counted(waiting.get().max(0).unsigned_abs(), "letter", "letters"));
@@ -246,9 +246,9 @@ fn Saved(draft: Draft, version: TransformView) -> impl IntoView {
     };
     let press = move |()| {
         if busy.get_untracked() {
-            draft.paused.set(true);
+            edited.paused.set(true);
         } else {
-            draft.dry_run(number, resume, filter.get_value());
+            edited.dry_run(number, resume, filter.get_value());
         }
     };
     view! {
@@ -256,7 +256,7 @@ fn Saved(draft: Draft, version: TransformView) -> impl IntoView {
         <div class="side-buttons">
             <Button press>{part(verb)}</Button>
             <Show when=move || is_filtered && resume.is_none() && !busy.get()>
-                <Button kind=Kind::Quiet press=move |()| draft.dry_run(number, None, LetterFilter::default())>
+                <Button kind=Kind::Quiet press=move |()| edited.dry_run(number, None, LetterFilter::default())>
                     {part(over_all)}
                 </Button>
             </Show>
@@ -266,15 +266,15 @@ fn Saved(draft: Draft, version: TransformView) -> impl IntoView {
 }
 
 /// Lists the saved versions, newest first. A click loads one into the editor.
-fn versions(draft: Draft) -> AnyView {
+fn versions(edited: EditedTransform) -> AnyView {
     let line = |view: TransformView| {
         let TransformView { transform, .. } = view;
         let text = transform.program;
         let button = view! {
             {format!("saved by {} ", transform.saved_by)}<At at=Signal::stored(transform.saved_at) />" "
-            <Button press=move |()| draft.program.set(text.clone()) kind=Kind::Quiet>"Use this version"</Button>
+            <Button press=move |()| edited.program.set(text.clone()) kind=Kind::Quiet>"Use this version"</Button>
         };
         item(format!("v{}", transform.version), button.into_any())
     };
-    list(draft.versions.get().unwrap_or_default().into_iter().map(line).collect())
+    list(edited.versions.get().unwrap_or_default().into_iter().map(line).collect())
 }
