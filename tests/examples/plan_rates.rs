@@ -5,6 +5,7 @@
 
 use domain::group::{GroupState, Variant};
 use domain::id::GroupId;
+use domain::letter::Letter;
 use domain::limits::KEEP_LETTERS_MAX;
 use domain::time::Span;
 use harness::samples;
@@ -29,8 +30,10 @@ async fn main() {
             let started = Instant::now();
             let planned =
                 act::plan(&world.office, &world.otto(), &group, &PlanRequest::default()).await.expect("a plan");
-            if let Planned::Draft(_) = planned {
+            if let Planned::Draft(draft) = planned {
                 assert_eq!(world.steps().await, 0);
+                let left = world.store.draft(&draft.id).await.expect("a read");
+                assert!(left.is_none(), "{:?}", left.map(|draft| draft.ending));
             }
             seconds.push(started.elapsed().as_secs_f64());
             let plan = world.store.plan(&group).await.expect("a read").expect("a plan");
@@ -48,7 +51,8 @@ async fn fill(world: &World, letters: u64) -> GroupId {
     world.store.commit(vec![samples::open(&Variant { state, ..samples::group(&id) })]).await.expect("a commit");
     let numbers: Vec<u64> = (0..letters).collect();
     for some in numbers.chunks(KEEP_LETTERS_MAX) {
-        let some: Vec<_> = some.iter().map(|n| samples::letter(&id, *n)).collect();
+        let died_at = world.office.now();
+        let some: Vec<_> = some.iter().map(|n| Letter { died_at, ..samples::letter(&id, *n) }).collect();
         world.store.commit(samples::keep(&some)).await.expect("a commit");
     }
     id
