@@ -112,7 +112,7 @@ fn every_state_of_a_letter_is_read_as_it_was_written() {
 #[test]
 fn an_answer_to_a_request_for_a_plan_is_a_plan_or_a_draft() {
     let fix = json!({
-        "kind": "deploy", "reference": "v2", "note": null, "declared_by": "ana", "declared_at": 1, "effective_at": 2
+        "kind": "deploy", "reference": "v2", "declared_by": "ana", "declared_at": 1, "effective_at": 2
     });
     let plan = json!({
         "id": "r", "group": "g", "main_queue": "arn:aws:sqs:local:0:orders", "made_by": "otto", "made_at": 0, "fix": fix,
