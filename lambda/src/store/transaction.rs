@@ -1,6 +1,6 @@
 //! Translates the caller's writes into the actions of one transaction. Most actions put a record under a condition.
 
-use super::action::{ABSENT, Action, StoreCondition, expected};
+use super::action::{ABSENT, Action, Condition, StoreCondition, expected};
 use super::bucket::Bucket;
 use super::counts::{self, Adding, moving};
 use super::fault::Fault;
@@ -82,18 +82,13 @@ impl<'a> TransactionBuilder<'a> {
             }
             Write::Plan(plan) => self.plan(index, plan),
             Write::PlanTaken { group, plan } => {
-                self.push(index, Action::delete(key::plan(group), ("id = :v", vec![(":v", text(plan.as_str()))])));
-                Ok(())
+                self.delete(index, key::plan(group), ("id = :v", vec![(":v", text(plan.as_str()))]))
             }
             Write::Draft { draft, expect } => self.draft(index, draft, *expect),
             Write::DraftGone { draft, version } => {
-                self.push(index, Action::delete(key::draft(draft), expected(Expect::Version(*version))));
-                Ok(())
+                self.delete(index, key::draft(draft), expected(Expect::Version(*version)))
             }
-            Write::BlockGone { replay, number } => {
-                self.push(index, Action::delete(key::block(replay, *number), ("", Vec::new())));
-                Ok(())
-            }
+            Write::BlockGone { replay, number } => self.delete(index, key::block(replay, *number), ("", Vec::new())),
             Write::Replay { replay, expect } => self.replay(index, replay, *expect),
             Write::ReplayIs { replay, version } => {
                 self.push(index, Action::check(key::replay(replay), expected(Expect::Version(*version))));
@@ -208,6 +203,11 @@ impl<'a> TransactionBuilder<'a> {
     fn put(&mut self, index: usize, key: Key, kind: &'static str, record: &impl serde::Serialize) -> Result<(), Fault> {
         let item = self.record(key, kind, record)?;
         self.push(index, Action::put(item, None));
+        Ok(())
+    }
+
+    fn delete(&mut self, index: usize, key: Key, condition: Condition<'_>) -> Result<(), Fault> {
+        self.push(index, Action::delete(key, condition));
         Ok(())
     }
 

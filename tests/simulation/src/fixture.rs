@@ -124,8 +124,7 @@ pub(super) struct Fixture {
 
 impl Fixture {
     pub async fn new(seed: u64) -> Self {
-        let mut chance = Chance(seed);
-        let clock = Arc::new(AtomicI64::new(START.as_ms()));
+        let (mut chance, clock) = (Chance(seed), Arc::new(AtomicI64::new(START.as_ms())));
         let now = clock_with_skew(&clock, &Arc::default());
         let queue = Arc::new(EmbeddedQueue::open_in_memory(now.clone()).expect("embedded queues"));
         let ending = if chance.below(3) == 0 { ".fifo" } else { "" };
@@ -141,9 +140,8 @@ impl Fixture {
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open_in_memory().expect("a store"));
         let checker = Arc::new(Checker::new(main.clone(), now.clone()));
         let metrics = Arc::new(SeriesMetrics::open_in_memory().expect("metrics"));
-        let (rate, lag) = (chance.below(60), Arc::new(Lag::new(now)));
+        let (rate, lag, planning) = (chance.below(60), Arc::new(Lag::new(now)), mishaps::plan_limits(&mut chance));
         let named = QueuePolicy { main: vec![main.clone()], ..QueuePolicy::default() };
-        let planning = mishaps::plan_limits(&mut chance);
         let processes = ["one", "two"].map(|name| {
             let faults = faults(checker.clone(), lag.clone(), Chance(chance.number()), rate);
             let usual_skew = chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms();
