@@ -20,15 +20,14 @@ use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
-use http::{delete, file, get, path, post, remove, reply};
-use transport::{exchange, parse};
+use http::{delete, file, get, path, post, remove};
+use transport::exchange;
 use wire::{
     ApproveRequest, AuditAnswer, DeclareFixRequest, DiscardPreviewAnswer, DiscardPreviewRequest, DiscardRequest,
-    DraftView, DryRunRequest, EntriesAnswer, GroupAnswer, GroupsAnswer, IssuerSignInRequest, LetterAnswer,
-    LettersAnswer, LookInLogsRequest, MeAnswer, NoteRequest, OwnerRequest, PlanRequest, PlanningAnswer,
-    PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayAnswer, ReplaysAnswer, ResumeRequest,
-    SaveTransformRequest, SessionAnswer, SignInRequest, TransformPreviewAnswer, TransformsAnswer, UndoDiscardRequest,
-    UnmergeRequest,
+    DryRunRequest, EntriesAnswer, GroupAnswer, GroupsAnswer, IssuerSignInRequest, LetterAnswer, LettersAnswer,
+    LookInLogsRequest, MeAnswer, NoteRequest, OwnerRequest, PlanRequest, PlanningAnswer, PreviewTransformRequest,
+    ReasonRequest, ReleaseRequest, ReplayAnswer, ReplaysAnswer, ResumeRequest, SaveTransformRequest, SessionAnswer,
+    SignInRequest, TransformPreviewAnswer, TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
 };
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
@@ -231,17 +230,7 @@ pub async fn undo_discard(id: GroupId, request: UndoDiscardRequest) -> Done<Grou
 
 /// Plans a replay of the waiting letters.
 pub async fn plan(id: GroupId, request: PlanRequest) -> Done<PlanningAnswer> {
-    /// What only a plan in steps has.
-    #[derive(serde::Deserialize)]
-    struct Begun {
-        drafting: Option<DraftView>,
-    }
-    let reply = reply(&path(&["groups", id.as_str(), "plan"]), &request).await?;
-    // In two steps: the type's own way to read either answer reads a plan once more, which is 5 kB of program.
-    Ok(match parse::<Begun>(&reply)?.drafting {
-        Some(drafting) => PlanningAnswer::Draft { drafting },
-        None => PlanningAnswer::Plan(Box::new(parse(&reply)?)),
-    })
+    post(&path(&["groups", id.as_str(), "plan"]), &request).await
 }
 
 /// Cancels the plan that is being made, or dismisses one that failed.

@@ -69,12 +69,7 @@ pub(super) async fn file(path: &str) -> Result<String, ApiError> {
 }
 
 pub(super) async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Result<T, ApiError> {
-    parse(&reply(path, body).await?)
-}
-
-/// Posts something, and returns the reply as it came.
-pub(super) async fn reply(path: &str, body: &impl Serialize) -> Result<Reply, ApiError> {
-    send_body(Method::POST, path, serde_json::to_string(body).ok()).await
+    parse(&send_body(Method::POST, path, serde_json::to_string(body).ok()).await?)
 }
 
 /// Sends a body that is JSON already, and returns the response's text.
