@@ -1,4 +1,4 @@
-//! Texts: what people may enter, and cutting texts to a length without splitting a character.
+//! Texts: what people may enter, cutting texts to a length without splitting a character, and how numbers are written.
 
 use alloc::string::String;
 
@@ -115,6 +115,18 @@ fn is_invisible(c: char) -> bool {
 pub fn is_hidden(c: char) -> bool {
     let changes_direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}');
     c.is_control() || changes_direction || matches!(c, '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Groups the digits of a whole number by thousands: `1,234,567`. The text has digits only.
+pub fn grouped(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 /// Returns the longest beginning of at most `bytes` bytes that ends between two characters.

@@ -2,6 +2,7 @@
 
 use super::sorted::sorted;
 use domain::money::{Currency, Money, Purse};
+use domain::text::grouped;
 
 /// An amount in two parts, so that the page can show the minor unit in a quieter colour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,18 +60,6 @@ pub fn not_compared(unrated: &[Currency]) -> Option<String> {
 pub fn about(money: &Money) -> String {
     let whole = Money { amount: money.amount.round(), ..*money };
     format!("about {}", amount(&whole).major)
-}
-
-/// Groups digits by thousands.
-pub fn grouped(digits: &str) -> String {
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Formats a count, grouped by thousands.

@@ -8,6 +8,7 @@ use crate::fix::{Fix, FixKind};
 use crate::limits::CLOCK_SKEW_MAX;
 use crate::person::IdentityKind;
 use crate::policy::GatePolicy;
+use crate::text::grouped;
 use crate::time::Timestamp;
 use crate::transform::DryCounts;
 use alloc::format;
@@ -131,8 +132,8 @@ fn letters_replayable(facts: &GateFacts<'_>) -> Judgement {
         (n, is_all) => {
             let mut words = match (n, is_all) {
                 (1, true) => "1 letter can be sent".to_string(),
-                (n, true) => format!("{n} letters can be sent"),
-                (n, false) => format!("{n} can be sent; not included: {left_out}"),
+                (n, true) => format!("{} letters can be sent", grouped(&n.to_string())),
+                (n, false) => format!("{} can be sent; not included: {left_out}", grouped(&n.to_string())),
             };
             for unchecked in facts.unchecked {
                 words.push_str("; not checked: ");

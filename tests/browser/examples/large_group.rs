@@ -1,5 +1,5 @@
 //! How fast a group's page is by the number of its letters: milliseconds until its first letters are painted, until the
-//! next ones are, and until they stand in another order.
+//! next ones are, and until they stand in another order; then the seconds until a plan of all of them is complete.
 //!
 //! Needs the program of `cargo demo`, Chromium and its driver. `cargo run -p dlo-browser --example large_group -- 1000 1000000`.
 
@@ -8,10 +8,13 @@ use browser::person::Person;
 use domain::role::Role;
 use harness::running::Demo;
 use serde_json::json;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How often each page is loaded. The median counts.
 const LOADS: usize = 5;
+
+/// How long a plan may take.
+const PLAN_MAX: Duration = Duration::from_secs(600);
 
 /// Presses a button, if one is named, and returns the milliseconds until the table has rows and they have changed.
 const CHANGED: &str = "
@@ -42,6 +45,7 @@ async fn main() {
         person.open(demo.link(Role::Operator)).await;
         person.find("heading", "Groups").await;
         measure(&person, &demo, letters).await;
+        plan(&person, &demo, letters).await;
         // The page may log failed requests of loads that were replaced.
         let _ = person.driver.clone().quit().await;
     }
@@ -60,6 +64,19 @@ async fn measure(person: &Person, demo: &Demo, letters: u64) {
         times.sort_by(f64::total_cmp);
         println!("{letters} letters, {what}: {:.0} ms (of {times:.0?})", times[LOADS / 2]);
     }
+}
+
+/// Declares a fix and plans the replay of every letter, as a person does.
+async fn plan(person: &Person, demo: &Demo, letters: u64) {
+    person.open(&format!("{}/groups/{}", demo.url, "f".repeat(32))).await;
+    person.clicks("button", "Declare a fix…").await;
+    person.find("dialog", "Declare a fix").await;
+    person.writes("Version, exactly as the deployment reports it", "v2").await;
+    person.clicks("button", "Declare fix").await;
+    let began = Instant::now();
+    person.clicks("button", "Plan replay").await;
+    person.finds_within("button", "Plan again", PLAN_MAX).await;
+    println!("{letters} letters, complete plan: {:.1} s", began.elapsed().as_secs_f64());
 }
 
 async fn milliseconds(person: &Person, label: &str) -> f64 {

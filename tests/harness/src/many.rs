@@ -2,7 +2,8 @@
 
 use crate::samples::{self, keep, letter};
 use domain::group::Variant;
-use domain::id::GroupId;
+use domain::id::{GroupId, QueueArn};
+use domain::letter::Letter;
 use domain::limits::{COMMIT_RECORDS_MAX, KEEP_LETTERS_MAX};
 use office::port::{Store, Write};
 
@@ -23,12 +24,15 @@ pub async fn groups(store: &dyn Store, count: usize) {
     store.commit(commit).await.expect("a commit");
 }
 
-/// Stores a group of so many letters: `A large group`.
+/// Stores a group of so many letters, which came from the demo's main queue: `A large group`.
 pub async fn letters(store: &dyn Store, count: u64) -> GroupId {
     let id = GroupId::new("f".repeat(32));
-    let variant = Variant { title: "A large group".into(), ..samples::group(&id) };
+    let main_queue = Some(QueueArn::new("arn:aws:sqs:local:000000000000:orders"));
+    let title = "A large group".into();
+    let variant = Variant { title, main_queue: main_queue.clone(), ..samples::group(&id) };
     store.commit(vec![samples::open(&variant)]).await.expect("a commit");
-    let all = samples::letters(&id, count);
+    let of_the_demo = |letter| Letter { main_queue: main_queue.clone(), ..letter };
+    let all: Vec<_> = samples::letters(&id, count).into_iter().map(of_the_demo).collect();
     for some in all.chunks(KEEP_LETTERS_MAX) {
         store.commit(keep(some)).await.expect("a commit");
     }

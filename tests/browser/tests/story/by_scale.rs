@@ -100,6 +100,32 @@ mod rule_the_document_does_not_grow_with_the_list {
     }
 }
 
+mod rule_a_plan_of_many_letters_appears_when_it_is_complete {
+    use super::*;
+
+    #[tokio::test]
+    async fn example_more_letters_than_one_request_reads() {
+        let fixture = Fixture::over(async |store| {
+            harness::many::letters(store, 10_001).await;
+        })
+        .await;
+        let otto = fixture.enters(Role::Operator, "otto").await;
+        otto.clicks("link", "A large group").await;
+        all_letters_are_planned(&otto).await;
+        otto.leaves(&[]).await;
+    }
+}
+
+/// Declares a fix and plans the replay of every letter. The page shows the plan without being loaded again.
+async fn all_letters_are_planned(otto: &Person) {
+    otto.clicks("button", "Declare a fix…").await;
+    otto.writes("Version, exactly as the deployment reports it", "v2").await;
+    otto.clicks("button", "Declare fix").await;
+    otto.clicks("button", "Plan replay").await;
+    otto.find("button", "Plan again").await;
+    otto.sees("10,001, €625,062.50").await;
+}
+
 /// Waits until the first letter has an amount.
 async fn begins_with(who: &Person, amount: &str) {
     let mut first = Value::Null;
