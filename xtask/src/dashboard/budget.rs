@@ -20,7 +20,7 @@ struct Budget {
 /// was split (572 and 438 kB). A file that two parts need counts for both.
 const BUDGETS: [Budget; 4] = [
     Budget { part: FIRST, gzip_bytes: 227_600, brotli_bytes: 195_100 },
-    Budget { part: "work", gzip_bytes: 379_900, brotli_bytes: 306_800 },
+    Budget { part: "work", gzip_bytes: 391_300, brotli_bytes: 315_000 },
     Budget { part: "policy", gzip_bytes: 48_000, brotli_bytes: 44_100 },
     Budget { part: "sign_in", gzip_bytes: 15_800, brotli_bytes: 14_600 },
 ];
