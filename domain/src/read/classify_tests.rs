@@ -141,3 +141,15 @@ fn a_claim_decides_only_what_nothing_else_decides() {
         assert!(got.reason.contains(reason), "{}", got.reason);
     }
 }
+
+#[test]
+fn a_handshake_that_timed_out_is_sure_and_a_rule_for_its_length_is_not_transient() {
+    let found = |message| classify_failure(&failure("error", message, ""), None, &Policy::default()).classification;
+    for message in ["net/http: TLS handshake timeout", "TLS handshake timeout", "SSL handshake timed out."] {
+        let found = found(message);
+        assert_eq!((found.class, found.confidence.as_pct()), (Class::Transient, 80), "{message}");
+    }
+    for message in ["TLS handshake timeout must be positive", "invalid TLS handshake timeout"] {
+        assert_ne!(found(message).firm_class(), Class::Transient, "{message}");
+    }
+}

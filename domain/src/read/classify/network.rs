@@ -60,3 +60,14 @@ pub fn refused(lower: &str) -> Option<Classification> {
     let refused = || finding(Class::Transient, Category::DependencyUnavailable, 65, "wording: \"connection refused\"");
     Some(found.or_else(rejected).unwrap_or_else(refused))
 }
+
+/// A handshake that timed out, as a clause of its own at the end: `net/http: TLS handshake timeout`. What is said of the
+/// length of a timeout goes on, or begins before.
+pub fn handshake_timeout(lower: &str) -> Option<Classification> {
+    let said = lower.trim_end_matches(['.', '!']);
+    let step = [" timeout", " timed out"].iter().find_map(|end| said.strip_suffix(end))?;
+    let before = step.strip_suffix("handshake")?.trim_end();
+    let before = ["tls", "ssl"].iter().find_map(|layer| before.strip_suffix(layer)).unwrap_or(before).trim_end();
+    (before.is_empty() || before.ends_with(':'))
+        .then(|| finding(Class::Transient, Category::Timeout, 80, "wording: \"handshake timeout\""))
+}
