@@ -153,3 +153,19 @@ fn a_handshake_that_timed_out_is_sure_and_a_rule_for_its_length_is_not_transient
         assert_ne!(found(message).firm_class(), Class::Transient, "{message}");
     }
 }
+
+#[test]
+fn a_failed_call_that_a_match_has_no_clause_for_has_the_class_of_its_reason() {
+    let rows = [
+        ("MatchError", "no match of right hand side value: {:error, :timeout}", Class::Transient),
+        ("Elixir.MatchError", "no match of right hand side value: {:error, :econnrefused}", Class::Transient),
+        ("CaseClauseError", "no case clause matching: {:error, :closed}", Class::Transient),
+        ("MatchError", "no match of right hand side value: {:error, :enoent}", Class::Permanent),
+        ("MatchError", "no match of right hand side value: {:error, :timeout_option_missing}", Class::Permanent),
+        ("MatchError", "no match of right hand side value: nil", Class::Permanent),
+    ];
+    for (error_type, message, class) in rows {
+        let found = classify_failure(&failure(error_type, message, ""), None, &Policy::default()).classification;
+        assert_eq!(found.class, class, "{error_type} {message}: {}", found.reason);
+    }
+}

@@ -61,6 +61,22 @@ pub fn refused(lower: &str) -> Option<Classification> {
     Some(found.or_else(rejected).unwrap_or_else(refused))
 }
 
+/// The reason of a failed call that a match of Elixir has no clause for: `no match of right hand side value: {:error,
+/// :timeout}`. The missing clause is a mistake of the program, but the call failed for a reason that passes.
+pub fn unmatched_reason(name: &str, lower: &str) -> Option<Classification> {
+    const TYPES: [&str; 3] = ["MatchError", "CaseClauseError", "WithClauseError"];
+    const TIMEOUTS: [&str; 3] = ["timeout", "connect_timeout", "etimedout"];
+    const LINKS: [&str; 5] = ["econnrefused", "econnreset", "ehostunreach", "enetunreach", "closed"];
+    let (_, reason) = lower.split_once("{:error, :").filter(|_| TYPES.contains(&name))?;
+    let reason = reason.strip_suffix('}')?;
+    let category = match reason {
+        _ if TIMEOUTS.contains(&reason) => Category::Timeout,
+        _ if LINKS.contains(&reason) => Category::DependencyUnavailable,
+        _ => return None,
+    };
+    Some(finding(Class::Transient, category, 80, format!("matched: unmatched reason :{reason}")))
+}
+
 /// A handshake that timed out, as a clause of its own at the end: `net/http: TLS handshake timeout`. What is said of the
 /// length of a timeout goes on, or begins before.
 pub fn handshake_timeout(lower: &str) -> Option<Classification> {
