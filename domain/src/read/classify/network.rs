@@ -67,7 +67,8 @@ pub fn unmatched_reason(name: &str, lower: &str) -> Option<Classification> {
     const TYPES: [&str; 3] = ["MatchError", "CaseClauseError", "WithClauseError"];
     const TIMEOUTS: [&str; 3] = ["timeout", "connect_timeout", "etimedout"];
     const LINKS: [&str; 5] = ["econnrefused", "econnreset", "ehostunreach", "enetunreach", "closed"];
-    let (_, reason) = lower.split_once("{:error, :").filter(|_| TYPES.contains(&name))?;
+    let lower = TYPES.contains(&name).then_some(lower)?;
+    let (_, reason) = lower.split_once("{:error, :")?;
     let reason = reason.strip_suffix('}')?;
     let category = match reason {
         _ if TIMEOUTS.contains(&reason) => Category::Timeout,
