@@ -357,6 +357,7 @@ fn by_wording(lower: &str) -> Option<Classification> {
         .or_else(|| in_groups(wording::CERTIFICATES, &wording::CERTIFICATE_SLOTS, 85))
         .or_else(|| tenant_gone(lower))
         .or_else(|| conditions::broken_link(lower))
+        .or_else(|| network::handshake_timeout(lower))
         .or_else(|| parts::states_timeout(lower))
         .or_else(|| in_groups(wording::WORDS, &wording::WORD_SLOTS, 65))
 }

@@ -141,3 +141,31 @@ fn a_claim_decides_only_what_nothing_else_decides() {
         assert!(got.reason.contains(reason), "{}", got.reason);
     }
 }
+
+#[test]
+fn a_handshake_that_timed_out_is_sure_and_a_rule_for_its_length_is_not_transient() {
+    let found = |message| classify_failure(&failure("error", message, ""), None, &Policy::default()).classification;
+    for message in ["net/http: TLS handshake timeout", "TLS handshake timeout", "SSL handshake timed out."] {
+        let found = found(message);
+        assert_eq!((found.class, found.confidence.as_pct()), (Class::Transient, 80), "{message}");
+    }
+    for message in ["TLS handshake timeout must be positive", "invalid TLS handshake timeout"] {
+        assert_ne!(found(message).firm_class(), Class::Transient, "{message}");
+    }
+}
+
+#[test]
+fn a_failed_call_that_a_match_has_no_clause_for_has_the_class_of_its_reason() {
+    let rows = [
+        ("MatchError", "no match of right hand side value: {:error, :timeout}", Class::Transient),
+        ("Elixir.MatchError", "no match of right hand side value: {:error, :econnrefused}", Class::Transient),
+        ("CaseClauseError", "no case clause matching: {:error, :closed}", Class::Transient),
+        ("MatchError", "no match of right hand side value: {:error, :enoent}", Class::Permanent),
+        ("MatchError", "no match of right hand side value: {:error, :timeout_option_missing}", Class::Permanent),
+        ("MatchError", "no match of right hand side value: nil", Class::Permanent),
+    ];
+    for (error_type, message, class) in rows {
+        let found = classify_failure(&failure(error_type, message, ""), None, &Policy::default()).classification;
+        assert_eq!(found.class, class, "{error_type} {message}: {}", found.reason);
+    }
+}

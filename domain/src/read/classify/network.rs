@@ -60,3 +60,31 @@ pub fn refused(lower: &str) -> Option<Classification> {
     let refused = || finding(Class::Transient, Category::DependencyUnavailable, 65, "wording: \"connection refused\"");
     Some(found.or_else(rejected).unwrap_or_else(refused))
 }
+
+/// The reason of a failed call that a match of Elixir has no clause for: `no match of right hand side value: {:error,
+/// :timeout}`. The missing clause is a mistake of the program, but the call failed for a reason that passes.
+pub fn unmatched_reason(name: &str, lower: &str) -> Option<Classification> {
+    const TYPES: [&str; 3] = ["MatchError", "CaseClauseError", "WithClauseError"];
+    const TIMEOUTS: [&str; 3] = ["timeout", "connect_timeout", "etimedout"];
+    const LINKS: [&str; 5] = ["econnrefused", "econnreset", "ehostunreach", "enetunreach", "closed"];
+    let lower = TYPES.contains(&name).then_some(lower)?;
+    let (_, reason) = lower.split_once("{:error, :")?;
+    let reason = reason.strip_suffix('}')?;
+    let category = match reason {
+        _ if TIMEOUTS.contains(&reason) => Category::Timeout,
+        _ if LINKS.contains(&reason) => Category::DependencyUnavailable,
+        _ => return None,
+    };
+    Some(finding(Class::Transient, category, 80, format!("matched: unmatched reason :{reason}")))
+}
+
+/// A handshake that timed out, as a clause of its own at the end: `net/http: TLS handshake timeout`. What is said of the
+/// length of a timeout goes on, or begins before.
+pub fn handshake_timeout(lower: &str) -> Option<Classification> {
+    let said = lower.trim_end_matches(['.', '!']);
+    let step = [" timeout", " timed out"].iter().find_map(|end| said.strip_suffix(end))?;
+    let before = step.strip_suffix("handshake")?.trim_end();
+    let before = ["tls", "ssl"].iter().find_map(|layer| before.strip_suffix(layer)).unwrap_or(before).trim_end();
+    (before.is_empty() || before.ends_with(':'))
+        .then(|| finding(Class::Transient, Category::Timeout, 80, "wording: \"handshake timeout\""))
+}

@@ -5,7 +5,7 @@
 //! two readings, on which public sources disagree: their reason says both, and the confidence is low.
 
 use super::network::{NETWORK, holds, states_rule, transient_words};
-use super::{CLAIM_PCT, codes, conditions, finding, grammar, names, parts, unfinished};
+use super::{CLAIM_PCT, codes, conditions, finding, grammar, names, network, parts, unfinished};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::string::String;
@@ -64,6 +64,9 @@ fn last_name(error_type: &str) -> &str {
 /// Evidence that stands above the type and above any status.
 pub fn first(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
     let name = last_name(error_type);
+    if let Some(found) = network::unmatched_reason(name, lower) {
+        return Some(found);
+    }
     if lower.contains("quota") && holds(lower, &["billing", "insufficient_quota", "out of credits"]) {
         let reason = "the wording names a paid quota: permanent until it is raised, transient if it renews by itself";
         return Some(finding(Class::Unknown, Category::ResourceLimit, 50, reason));
