@@ -155,8 +155,10 @@ pub(crate) fn is_used_up(view: &ReplayAnswer, wave: u32) -> bool {
 pub fn replay(view: &ReplayAnswer) -> (Tone, &'static str, String) {
     let waves = view.replay.plan.waves.len();
     match &view.replay.state {
-        // It goes on with the canary in the next wave, which a moment later is the current one.
-        ReplayState::Running { wave, phase: Phase::Sending } if is_used_up(view, *wave) => {
+        // It goes on with the canary in the next wave, which is the current one a moment later, or after the delay.
+        ReplayState::Running { wave, phase: Phase::Sending | Phase::BetweenWaves { .. } }
+            if is_used_up(view, *wave) =>
+        {
             (Tone::Info, "◔", "Resuming with a canary".to_string())
         }
         ReplayState::Running { wave, phase } => {
@@ -310,5 +312,8 @@ mod tests {
         ] {
             assert_eq!(of(running(), resumed, pending).2, label);
         }
+        let between = ReplayState::Running { wave: 1, phase: Phase::BetweenWaves { until: Timestamp::from_ms(9) } };
+        assert_eq!(of(between.clone(), resumed(1, true), 0).2, "Resuming with a canary");
+        assert_eq!(of(between, None, 0).2, "Wave 2 of 3, waiting before the next wave");
     }
 }

@@ -103,7 +103,8 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
         if open.with(|open| open.letters) == 1 { "open letter" } else { "open letters" }.to_string()
     });
     let people = Signal::derive(move || {
-        if customers.with(|(n, _)| *n) == 1 { "customer affected" } else { "customers affected" }.to_string()
+        let one = customers.with(|(n, _)| *n) == 1;
+        if one { "customer affected so far" } else { "customers affected so far" }.to_string()
     });
     let tone = Signal::derive(move || if growing.get() && last_hour.get() > 0 { "danger" } else { "" });
     view! {

@@ -58,7 +58,10 @@ impl Editing {
         Effect::new(move || {
             let refused = editing.saving.error().get().and_then(|error| error.code());
             if refused == Some(ErrorCode::Conflict) {
-                reading.run(api::policy(), move |newest| drop(editing.newer.try_set(Some(newest))));
+                reading.run(api::policy(), move |newest: PolicyText| {
+                    editing.shown.policy.try_set(Some(newest.clone()));
+                    editing.newer.try_set(Some(newest));
+                });
             }
         });
         editing
@@ -185,7 +188,9 @@ pub(super) fn Editor(editing: Editing) -> impl IntoView {
         view! { <li>{link}<span class="field-error">{words}</span></li> }.into_any()
     };
     let why_not = Signal::derive(move || tab.why_not(Permission::ChangePolicy).or_else(|| editing.why_not()));
-    let next = move || format!("Save version {}", editing.over.get() + 1);
+    // After a conflict, the text is saved over the newer version once it is compared.
+    let over = move || editing.newer.with(|newer| newer.as_ref().map_or(editing.over.get(), |newer| newer.version));
+    let next = move || format!("Save version {}", over() + 1);
     let revert = move |()| editing.close();
     view! {
         <section class="policy-editor" aria-label="Edit the policy">

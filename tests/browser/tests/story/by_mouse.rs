@@ -148,6 +148,8 @@ async fn the_right_fix_resumes_it(fixture: &Fixture, otto: &Person, anna: &Perso
     otto.shows("group-running").await;
     anna.sees_within("Finished", A_REPLAY).await;
     anna.sees("letters remaining, starting with a canary of").await;
+    // The head's state, not only the event.
+    anna.sees("✓ Finished").await;
     anna.shows("replay-finished").await;
 }
 
@@ -166,6 +168,10 @@ async fn returned_letters_are_replayed(otto: &Person, anna: &Person) {
     approves(anna, back, None).await;
     otto.sees_within("No open letters since", A_REPLAY).await;
     otto.shows("group-resolved").await;
+    otto.clicks("link", "Timeline").await;
+    otto.sees("resumed the replay").await;
+    otto.shows("group-timeline").await;
+    otto.clicks("link", "Trace").await;
     anna.clicks("link", "Replays").await;
     anna.sees("1 earlier replay").await;
     anna.shows("replays").await;
