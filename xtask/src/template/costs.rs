@@ -54,6 +54,16 @@ const MORE: &[(&str, &str)] = &[
     ("ThirdDeadLetterQueueArn", "arn:aws:sqs:us-east-1:111122223333:refunds-dlq.fifo"),
 ];
 
+/// What a team may choose for its attached queue to make it cheaper.
+const CHEAPER: &[&[(&str, &str)]] = &[
+    &[("ArrivingLettersAlarm", "0")],
+    &[("MaximumConcurrency", "0")],
+    &[("MaximumConcurrency", "0"), ("ArrivingLettersAlarm", "0")],
+];
+
+/// What an office for fifty queues was to cost at most, in dollars per month.
+const OFFICE_MAX: f64 = 10.0;
+
 /// The lines of a bill: what, how many, dollars.
 type Bill = Vec<(&'static str, usize, f64)>;
 
@@ -71,16 +81,19 @@ pub fn table(translated: &Value, attach: &Value) -> Outcome<String> {
     }
     let all = ATTACHED_QUEUES + 1;
     let _ = writeln!(text, "\n{all} dead-letter queues: one of the stack, the others attached");
-    write(&mut text, &bill_with_attached(translated, attach, "1")?);
-    let _ = writeln!(text, "\nThe same with ArrivingLettersAlarm=0");
-    write(&mut text, &bill_with_attached(translated, attach, "0")?);
+    write_attached(&mut text, translated, attach, &[])?;
+    for given in CHEAPER {
+        let names: Vec<_> = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let _ = writeln!(text, "\nThe same with {}", names.join(" and "));
+        write_attached(&mut text, translated, attach, given)?;
+    }
     text.push_str(
         "\nThe CloudWatch dashboard is free among the first three of an account; each further one costs 3.00.\n",
     );
     Ok(text)
 }
 
-fn write(text: &mut String, bill: &Bill) {
+fn write(text: &mut String, bill: &[(&str, usize, f64)]) {
     for (what, count, dollars) in bill {
         let _ = writeln!(text, "  {what:<44} {count:>3}  {dollars:>5.2}");
     }
@@ -92,12 +105,11 @@ fn bill_of_one(translated: &Value) -> Outcome<Bill> {
     Ok(bill(&Template::new(translated.clone(), &parameters)?.resources()?))
 }
 
-/// What each stack of infra/attach.yaml adds.
-fn bill_of_attached(attach: &Value, queues: usize, arriving_letters_alarm: &str) -> Outcome<Bill> {
-    let alarm = ("ArrivingLettersAlarm", arriving_letters_alarm);
-    let parameters = [("DeadLetterQueueArn", QUEUE), ("IntakeFunctionArn", "f"), alarm];
+/// What each stack of infra/attach.yaml adds, with the given parameters.
+fn bill_of_attached(attach: &Value, queues: usize, given: &[(&str, &str)]) -> Outcome<Bill> {
+    let parameters = [&[("DeadLetterQueueArn", QUEUE), ("IntakeFunctionArn", "f")], given].concat();
     let resources = Template::new(attach.clone(), &parameters)?.resources()?;
-    let alarms = of_type(&resources, ALARMS).count() * queues;
+    let alarms = alarms(&resources) * queues;
     let mappings = of_type(&resources, MAPPINGS).count() * queues;
     let polls: f64 = of_type(&resources, MAPPINGS).map(|mapping| polls(&mapping["Properties"])).sum();
     Ok(vec![
@@ -106,9 +118,14 @@ fn bill_of_attached(attach: &Value, queues: usize, arriving_letters_alarm: &str)
     ])
 }
 
-fn bill_with_attached(translated: &Value, attach: &Value, arriving_letters_alarm: &str) -> Outcome<Bill> {
-    let stack = ("the stack for one queue, as above", 1, sum(&bill_of_one(translated)?));
-    Ok([vec![stack], bill_of_attached(attach, ATTACHED_QUEUES, arriving_letters_alarm)?].concat())
+/// Writes the bill of fifty queues, and how many would cost less than the aim.
+fn write_attached(text: &mut String, translated: &Value, attach: &Value, given: &[(&str, &str)]) -> Outcome<()> {
+    let one = sum(&bill_of_one(translated)?);
+    let stack = ("the stack for one queue, as above", 1, one);
+    write(text, &[vec![stack], bill_of_attached(attach, ATTACHED_QUEUES, given)?].concat());
+    let attached = ((OFFICE_MAX - one) / sum(&bill_of_attached(attach, 1, given)?)) as usize;
+    let _ = writeln!(text, "  {:<44} {:>3}", format!("queues for less than {OFFICE_MAX:.2}"), attached + 1);
+    Ok(())
 }
 
 const ALARMS: &str = "AWS::CloudWatch::Alarm";
@@ -118,12 +135,21 @@ fn of_type<'a>(resources: &'a BTreeMap<String, Value>, kind: &'static str) -> im
     resources.values().filter(move |resource| resource["Type"] == kind)
 }
 
-fn sum(bill: &Bill) -> f64 {
+/// Counts alarms as CloudWatch bills them: an alarm on an expression costs as much as one for each of its metrics.
+fn alarms(resources: &BTreeMap<String, Value>) -> usize {
+    let metrics = |alarm: &Value| {
+        let parts = alarm["Properties"]["Metrics"].as_array();
+        parts.map_or(1, |parts| parts.iter().filter(|part| !part["MetricStat"].is_null()).count())
+    };
+    of_type(resources, ALARMS).map(metrics).sum()
+}
+
+fn sum(bill: &[(&str, usize, f64)]) -> f64 {
     bill.iter().map(|(_, _, dollars)| dollars).sum()
 }
 
 fn bill(resources: &BTreeMap<String, Value>) -> Bill {
-    let alarms = of_type(resources, ALARMS).count();
+    let alarms = alarms(resources);
     let mappings: Vec<f64> = of_type(resources, MAPPINGS).map(|mapping| polls(&mapping["Properties"])).collect();
     let sweep = &resources["Sweep"]["Properties"];
     let arm64 = sweep["Architectures"][0] == "arm64";
@@ -157,7 +183,7 @@ fn polls(mapping: &Value) -> f64 {
 /// Compares the table with its golden file, and the sums for one queue and for an attached one with their maxima.
 pub fn check(paths: &Paths, translated: &Value, attach: &Value) -> Outcome<()> {
     let one = ("An idle stack for one queue", sum(&bill_of_one(translated)?), ONE_QUEUE_MAX);
-    let attached = ("An attached queue at rest", sum(&bill_of_attached(attach, 1, "1")?), ATTACHED_QUEUE_MAX);
+    let attached = ("An attached queue at rest", sum(&bill_of_attached(attach, 1, &[])?), ATTACHED_QUEUE_MAX);
     for (what, dollars, maximum) in [one, attached] {
         if dollars >= maximum {
             let text = format!("{what} costs ${dollars:.2} per month, not less than ${maximum:.2}.");
@@ -165,4 +191,25 @@ pub fn check(paths: &Paths, translated: &Value, attach: &Value) -> Outcome<()> {
         }
     }
     compare(paths, GOLDEN, &table(translated, attach)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_alarm_on_an_expression_costs_one_alarm_for_each_metric() {
+        let on_one = json!({ "Type": ALARMS, "Properties": { "MetricName": "OpenLetters" } });
+        let of_two = json!([{ "Expression": "a / b" }, { "MetricStat": {} }, { "MetricStat": {} }]);
+        let on_expression = json!({ "Type": ALARMS, "Properties": { "Metrics": of_two } });
+        let resources = [("One", on_one), ("Share", on_expression), ("Queue", json!({ "Type": "AWS::SQS::Queue" }))];
+        assert_eq!(alarms(&resources.map(|(id, resource)| (id.to_owned(), resource)).into()), 3);
+    }
+
+    #[test]
+    fn a_mapping_without_a_maximum_polls_less_often() {
+        let at = |scaling: Value| polls(&json!({ "EventSourceArn": QUEUE, "ScalingConfig": scaling }));
+        assert!(at(json!({})) < at(json!({ "MaximumConcurrency": "12" })));
+    }
 }

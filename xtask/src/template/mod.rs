@@ -14,7 +14,7 @@ use crate::paths::Paths;
 use crate::run;
 use crate::tools::aws;
 use resolve::Template;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::{Command, ExitCode};
 
 const TEMPLATE: &str = "infra/template.yaml";
@@ -41,6 +41,7 @@ pub fn check(paths: &Paths) -> Outcome<()> {
     runbooks::check(paths, &translated, &[&attach, &retries])?;
     alarms::check(&translated, &[&attach, &retries])?;
     mappings_fit_their_queues(&translated, &attach)?;
+    an_attached_queue_has_no_maximum_if_asked(&attach)?;
     an_existing_store_is_used_and_none_created(&translated)?;
     letters_outlive_the_stack(&translated)?;
     people_need_an_authenticator_app(&translated)?;
@@ -100,6 +101,20 @@ fn mappings_fit_their_queues(translated: &Value, attach: &Value) -> Outcome<()> 
         Some(mapping) => Err(Failure::new(format!("A mapping may take all of the account's concurrency: {mapping}."))),
         None => Ok(()),
     }
+}
+
+/// `MaximumConcurrency=0` leaves an empty `ScalingConfig`, because Lambda keeps the maximum of an updated mapping without one.
+fn an_attached_queue_has_no_maximum_if_asked(attach: &Value) -> Outcome<()> {
+    let queue = ("DeadLetterQueueArn", "arn:aws:sqs:eu-west-1:111122223333:orders-dlq");
+    for (given, expected) in [("0", json!({})), ("20", json!({ "MaximumConcurrency": "20" }))] {
+        let parameters = [queue, ("IntakeFunctionArn", "f"), ("MaximumConcurrency", given)];
+        let scaling =
+            &Template::new(attach.clone(), &parameters)?.resources()?["Intake"]["Properties"]["ScalingConfig"];
+        if *scaling != expected {
+            return Err(Failure::new(format!("MaximumConcurrency={given} attaches a queue with {scaling}.")));
+        }
+    }
+    Ok(())
 }
 
 /// CloudFormation keeps the text of a number: `0.0` and `00` pass as numbers, and equal no `0` of a condition.
