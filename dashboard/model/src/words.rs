@@ -165,7 +165,9 @@ pub fn replay(view: &ReplayAnswer) -> (Tone, &'static str, String) {
                 Phase::Observing { .. } => "observing",
                 Phase::BetweenWaves { .. } => "waiting before the next wave",
             };
-            let part = if is_new_canary(view, *wave) { "Canary of wave" } else { "Wave" };
+            // Between waves the canary has passed, or is yet to be sent.
+            let is_canary = is_new_canary(view, *wave) && !matches!(phase, Phase::BetweenWaves { .. });
+            let part = if is_canary { "Canary of wave" } else { "Wave" };
             (Tone::Info, "◔", format!("{part} {} of {waves}, {doing}", wave + 1))
         }
         ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => {
@@ -310,5 +312,8 @@ mod tests {
         ] {
             assert_eq!(of(running(), resumed, pending).2, label);
         }
+        let until = Timestamp::from_ms(0);
+        let between = ReplayState::Running { wave: 1, phase: Phase::BetweenWaves { until } };
+        assert_eq!(of(between, resumed(1, true), 0).2, "Wave 2 of 3, waiting before the next wave");
     }
 }
