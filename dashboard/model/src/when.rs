@@ -34,11 +34,11 @@ fn two(a: i64, a_unit: &str, b: i64, b_unit: &str) -> String {
     if b == 0 { format!("{a} {a_unit}") } else { format!("{a} {a_unit} {b} {b_unit}") }
 }
 
-/// Formats a time relative to now: `12 s ago`, `in 3 h 12 min`, `now`.
+/// Formats a time relative to now: `12 s ago`, `in 3 h 12 min`, `just now`.
 pub fn relative(at: Timestamp, now: Timestamp) -> String {
     let ms = now.since(at).as_ms();
     match ms {
-        ms if ms.abs() < SECOND => "now".to_string(),
+        ms if ms.abs() < SECOND => "just now".to_string(),
         ms if ms > 0 => format!("{} ago", span(Span::from_ms(ms))),
         ms => format!("in {}", span(Span::from_ms(-ms))),
     }
@@ -217,7 +217,7 @@ mod tests {
     fn times_are_relative_or_absolute() {
         let now = Timestamp::from_ms(1_795_000_000_000);
         let at = |ms: i64| now.plus(Span::from_ms(ms));
-        assert_eq!(relative(at(0), now), "now");
+        assert_eq!(relative(at(0), now), "just now");
         assert_eq!(relative(at(-12_000), now), "12 s ago");
         assert_eq!(relative(at(3 * HOUR), now), "in 3 h");
         let rows = [

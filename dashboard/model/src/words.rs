@@ -167,7 +167,9 @@ pub fn replay(view: &ReplayAnswer) -> (Tone, &'static str, String) {
                 Phase::Observing { .. } => "observing",
                 Phase::BetweenWaves { .. } => "waiting before the next wave",
             };
-            let part = if is_new_canary(view, *wave) { "Canary of wave" } else { "Wave" };
+            // Between waves the canary has passed, or is yet to be sent.
+            let is_canary = is_new_canary(view, *wave) && !matches!(phase, Phase::BetweenWaves { .. });
+            let part = if is_canary { "Canary of wave" } else { "Wave" };
             (Tone::Info, "◔", format!("{part} {} of {waves}, {doing}", wave + 1))
         }
         ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => {

@@ -83,7 +83,7 @@ pub fn Dialog(
                         <Problem error=Signal::derive(move || error.get()) />
                     </Show>
                     <div class="dialog-buttons">
-                        <button type="button" class="button" node_ref=cancel on:click=on(move |_| open.set(false))>
+                        <button type="button" class="button" class:button-primary=!close.is_empty() node_ref=cancel on:click=on(move |_| open.set(false))>
                             {match close {
                                 "" if has_confirm => "Cancel",
                                 "" => "Close",

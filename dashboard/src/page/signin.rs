@@ -213,7 +213,7 @@ fn option(label: &'static str, words: String, busy: RwSignal<bool>, press: Callb
 fn new_link() -> AnyView {
     view! {
         <p>"Sign in with a one-time link. In the terminal that runs the office, press "<b>"Enter"</b>
-            " for new links, or run "<code>"dlo links --data <folder>"</code>" in another terminal. The folder is on the office's terminal."</p>
+            " for new links, or run "<code>"dlo links --data <folder>"</code>" in another terminal. The office's terminal shows the folder."</p>
         <p>"There is one link per role: viewer, operator, approver, admin."</p>
     }
     .into_any()

@@ -29,6 +29,7 @@ pub(super) fn Side(current: CurrentGroup, actions: Actions, planning: Planning) 
             "replaying" | "verifying" => view! { <Replaying current actions /> }.into_any(),
             "paused" => view! { <Paused current actions planning /> }.into_any(),
             "resolved" => view! { <Resolved current /> }.into_any(),
+            "discarded" => view! { <Discarded current /> }.into_any(),
             _ => view! { <Before current actions planning /> }.into_any(),
         })}
         <MergedVariants current />
@@ -222,6 +223,19 @@ fn Resolved(current: CurrentGroup) -> impl IntoView {
         }),
         _ => None,
     })
+}
+
+/// Says that a group without open letters has no conditions to meet.
+#[component]
+fn Discarded(current: CurrentGroup) -> impl IntoView {
+    view! {
+        <section class="side-part">
+            <h2>"Nothing to replay"</h2>
+            <p class="muted">"All open letters are discarded. To replay them, take them back first."</p>
+            <TriedFixes current />
+        </section>
+        <Last current />
+    }
 }
 
 /// Shows the last replay while none is active.

@@ -131,9 +131,17 @@ impl Editing {
         })
     }
 
+    /// Returns the version that somebody else has saved meanwhile.
+    fn newest(self) -> Option<u64> {
+        self.newer.with(|newest| newest.as_ref().map(|newest| newest.version))
+    }
+
     fn why_not(self) -> Option<String> {
         if !self.errors().is_empty() {
             return Some("Correct the errors above first.".to_string());
+        }
+        if let Some(version) = self.newest() {
+            return Some(format!("Compare your text with version {version} first."));
         }
         let changes =
             self.check.with(|check| check.as_ref().and_then(|check| Some(check.as_ref().ok()?.changes.len())));
@@ -188,9 +196,7 @@ pub(super) fn Editor(editing: Editing) -> impl IntoView {
         view! { <li>{link}<span class="field-error">{words}</span></li> }.into_any()
     };
     let why_not = Signal::derive(move || tab.why_not(Permission::ChangePolicy).or_else(|| editing.why_not()));
-    // After a conflict, the text is saved over the newer version once it is compared.
-    let over = move || editing.newer.with(|newer| newer.as_ref().map_or(editing.over.get(), |newer| newer.version));
-    let next = move || format!("Save version {}", over() + 1);
+    let next = move || format!("Save version {}", editing.newest().unwrap_or_else(|| editing.over.get()) + 1);
     let revert = move |()| editing.close();
     view! {
         <section class="policy-editor" aria-label="Edit the policy">
@@ -266,7 +272,7 @@ fn Newer(editing: Editing, newest: PolicyText) -> impl IntoView {
     view! {
         <div class="problem" role="alert">
             <p>{words}" "<q>{reason}</q></p>
-            <p>"Compare your text with that version, then save again. Changes that exist only in that version appear as yours. Copy them into your text, or saving undoes them."</p>
+            <p>"Compare your text with that version, then save. Changes that exist only in that version appear as yours. Copy them into your text, or saving undoes them."</p>
             <div class="side-buttons">
                 <Button press=rebase>"Compare my text"</Button>
                 <Button press=replace kind=Kind::Quiet>"Discard my text and start from theirs"</Button>

@@ -53,6 +53,7 @@ async fn the_group_is_discarded(anna: &Person) {
     anna.clicks("button", "Discard letters").await;
     anna.sees("This group is closed: its open letters were discarded.").await;
     anna.find("link", "Discarded 6").await;
+    anna.sees("Nothing to replay").await;
     anna.shows("discard-closed").await;
 }
 

@@ -64,6 +64,7 @@ async fn another_version_is_explained(ada: &Person) {
     assert_eq!(ada.slow_script(SAVE).await, json!(200));
     ada.clicks("button", "Save version 1").await;
     ada.sees("Not saved: ada saved version 1 while you were editing. Your text is kept.").await;
+    ada.sees("Compare your text with version 1 first.").await;
     ada.shows("policy-conflict").await;
     ada.clicks("button", "Compare my text").await;
     ada.sees("2 settings would change:").await;
