@@ -134,7 +134,7 @@ fn now() -> Timestamp {
 }
 
 /// Sends each alert to all sinks. Without a sink, an alert becomes a log line. The line omits the alert's title,
-/// because the title quotes the letter's error message.
+/// because the title has words of the letter's error message (data in it is masked).
 struct AlertFanout(Vec<Box<dyn Alerts>>);
 
 #[async_trait]
