@@ -5,6 +5,7 @@ use aws_config::SdkConfig;
 use aws_sdk_sns::Client;
 use aws_sdk_sns::types::MessageAttributeValue;
 use domain::alert::Alert;
+use domain::text::is_hidden;
 use office::port::{Alerts, SinkError};
 
 /// Longest subject, in characters. SNS requires fewer than 100, all ASCII, without line breaks.
@@ -53,13 +54,23 @@ pub(super) fn url(dashboard: &str, alert: &Alert) -> String {
     alert.group.as_ref().map_or_else(|| dashboard.to_string(), |group| format!("{dashboard}/groups/{group}"))
 }
 
+/// Returns a title on one line, without links and control characters. A title has words of a letter's error message,
+/// where data is masked; whoever sends letters must not put a link into the mails of the people who are on call.
+fn plain(title: &str) -> String {
+    let shown: String = title.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect();
+    let is_link = |word: &str| word.contains("://") || word.to_ascii_lowercase().contains("www.");
+    let words = shown.split(' ').map(|word| if is_link(word) { "(link)" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn message(alert: &Alert, dashboard: Option<&str>) -> String {
+    let (title, advice) = (plain(&alert.title), &alert.advice);
     let place = match (dashboard, &alert.group) {
         (Some(dashboard), _) => url(dashboard, alert),
         (None, Some(group)) => format!("Group {group}"),
-        (None, None) => return format!("{}\n\n{}\n", alert.title, alert.advice),
+        (None, None) => return format!("{title}\n\n{advice}\n"),
     };
-    format!("{}\n\n{}\n\n{place}\n", alert.title, alert.advice)
+    format!("{title}\n\n{advice}\n\n{place}\n")
 }
 
 #[cfg(test)]
@@ -90,6 +101,13 @@ mod tests {
             assert_eq!(subject(&alert(title)), expected);
         }
         assert_eq!(subject(&alert(&"x".repeat(500))).len(), SUBJECT_CHARS_MAX);
+    }
+
+    #[test]
+    fn a_letter_writes_no_link_and_no_second_line_into_a_mail() {
+        let hostile = "New group: sign in\r\nat https://evil.example/u?x=1 or \"WWW.evil.example\" \u{202e}gnp.exe";
+        let message = message(&alert(hostile), None);
+        assert_eq!(message, "New group: sign in  at (link) or (link)  gnp.exe\n\nOpen the group.\n\nGroup 3fa9\n");
     }
 
     #[test]

@@ -321,6 +321,21 @@ fn no_title_has_a_word_that_its_error_lacks() {
     }
 }
 
+#[test]
+fn a_title_masks_what_names_a_person_or_opens_a_door() {
+    for (message, title) in [
+        ("payment for anna@example.com with card 4111 1111 1111 1111 refused", "payment for * with card * refused"),
+        ("customer Anna Kowalski (anna@example.com) has no address", "customer * has no address"),
+        ("IBAN DE89370400440532013000 invalid", "IBAN * invalid"),
+        ("invalid phone +49 170 1234567", "invalid phone *"),
+        ("Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc rejected", "Bearer * rejected"),
+        ("token sk_live_51Habcdef0123456789 expired", "token * expired"),
+    ] {
+        let error = Failure { message: Some(message.into()), ..Failure::default() };
+        assert_eq!(classify_failure(&error, None, &Policy::default()).title, title);
+    }
+}
+
 /// Checks what holds of every title: no other words than the error's, few masks, marks in pairs, one line.
 pub fn check_title(error: &Failure) {
     let title = classify_failure(error, None, &Policy::default()).title;
