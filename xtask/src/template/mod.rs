@@ -106,7 +106,7 @@ fn mappings_fit_their_queues(translated: &Value, attach: &Value) -> Outcome<()> 
 /// `MaximumConcurrency=0` leaves an empty `ScalingConfig`, because Lambda keeps the maximum of an updated mapping without one.
 fn an_attached_queue_has_no_maximum_if_asked(attach: &Value) -> Outcome<()> {
     let queue = ("DeadLetterQueueArn", "arn:aws:sqs:eu-west-1:111122223333:orders-dlq");
-    for (given, expected) in [("0", json!({})), ("20", json!({ "MaximumConcurrency": "20" }))] {
+    for (given, expected) in [("0", json!({})), ("12", json!({ "MaximumConcurrency": 12 }))] {
         let parameters = [queue, ("IntakeFunctionArn", "f"), ("MaximumConcurrency", given)];
         let scaling =
             &Template::new(attach.clone(), &parameters)?.resources()?["Intake"]["Properties"]["ScalingConfig"];
