@@ -88,45 +88,30 @@ fn int(n: u64) -> i64 {
 }
 
 fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, Fault> {
-    let content = encode("content", &std::mem::take(&mut letter.content))?;
+    let content = std::mem::take(&mut letter.content);
     let (kind, record) = (letter.state.kind(), encode("letter", &letter)?);
-    let closed_at = letter.state.closed().map(|(_, at)| at);
+    let closed_at = letter.state.closed().map(|(_, at)| at.as_ms());
     let checksum = read::checksum(&record);
-    let new = (
-        letter.id.as_str(),
-        int(letter.version),
-        letter.group.as_str(),
-        kind.as_str(),
-        kind.is_open(),
-        letter.sent_at.as_ms(),
-        letter.loss_at.unwrap_or(NEVER).as_ms(),
-        record,
-        closed_at.map(Timestamp::as_ms),
-        checksum,
-    );
-    let key: Option<i64> = match expect {
-        Expect::Absent => {
-            let text = "
-                INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record, closed_at, checksum)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING RETURNING key";
-            db.prepare_cached(text)?.query_row(new, |row| row.get(0)).optional()?
-        }
-        Expect::Version(version) => {
-            let text = "
-                UPDATE letter SET version = ?2, group_id = ?3, state = ?4, open = ?5, sent_at = ?6, loss_at = ?7,
-                record = ?8, closed_at = ?9, checksum = ?10 WHERE id = ?1 AND version = ?11 RETURNING key";
-            let (id, next, group, state, open, sent_at, loss_at, record, closed_at, sum) = new;
-            let values = params![id, next, group, state, open, sent_at, loss_at, record, closed_at, sum, int(version)];
-            db.prepare_cached(text)?.query_row(values, |row| row.get(0)).optional()?
-        }
+    let (id, version, group, state) = (letter.id.as_str(), int(letter.version), letter.group.as_str(), kind.as_str());
+    let (sent_at, loss_at) = (letter.sent_at.as_ms(), letter.loss_at.unwrap_or(NEVER).as_ms());
+    let open = kind.is_open();
+    let Expect::Version(before) = expect else {
+        let text = "
+            INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record, closed_at, checksum)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING RETURNING key";
+        let values = params![id, version, group, state, open, sent_at, loss_at, record, closed_at, checksum];
+        let key: Option<i64> = db.prepare_cached(text)?.query_row(values, |row| row.get(0)).optional()?;
+        let Some(key) = key else { return Ok(false) };
+        let content = encode("content", &content)?;
+        let text = "INSERT INTO content (letter, record, checksum) VALUES (?1, ?2, ?3)";
+        return write_one(db, text, params![key, content, read::checksum(&content)]);
     };
-    let Some(key) = key else { return Ok(false) };
-    // Writes the content once, because it never changes. If it did change, this would store the new one.
-    let text = "INSERT INTO content (letter, record, checksum) VALUES (?1, ?2, ?3)
-        ON CONFLICT (letter) DO UPDATE SET record = excluded.record, checksum = excluded.checksum
-        WHERE record <> excluded.record";
-    db.prepare_cached(text)?.execute(params![key, content, read::checksum(&content)])?;
-    Ok(true)
+    // The content never changes, so it stays as it is.
+    let text = "
+        UPDATE letter SET version = ?2, group_id = ?3, state = ?4, open = ?5, sent_at = ?6, loss_at = ?7,
+        record = ?8, closed_at = ?9, checksum = ?10 WHERE id = ?1 AND version = ?11";
+    let values = params![id, version, group, state, open, sent_at, loss_at, record, closed_at, checksum, int(before)];
+    write_one(db, text, values)
 }
 
 /// Deletes letters closed in this way before a moment, oldest first, with their content.

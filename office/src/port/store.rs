@@ -35,7 +35,8 @@ pub enum Expect {
 /// One write of a commit. Each record may occur in one write of a commit only.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
-    /// A letter. The store updates the lists by group and state. Comes with the [`Write::Counts`] of its group.
+    /// A letter. The store updates the lists by group and state. Comes with the [`Write::Counts`] of its group. The content
+    /// is that of the first write: it never changes.
     Letter {
         /// The new record.
         letter: Box<Letter>,

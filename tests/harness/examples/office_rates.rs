@@ -1,6 +1,6 @@
 //! Measures letters per second through intake and through a replay of the embedded office, and through a plain loop on
-//! the same queues: one process, one run, the real store on disk, queues in memory. Each measurement is made twice: with a
-//! sync for each commit, as an office runs, and without.
+//! the same queues: one process, one run, store and queues on disk, letters in an order without pattern. Each measurement
+//! is made twice: with a sync for each commit, as an office runs, and without.
 //!
 //! `cargo run --release -p dlo-harness --example office_rates -- 1000 100000`; 1,000 and 100,000
 //! letters are the default.
@@ -17,16 +17,16 @@ async fn main() {
     for letters in counts {
         for synced in [false, true] {
             println!("{letters} letters, {}", if synced { "each commit synced" } else { "commits not synced" });
-            let world = World::with(&Opening { synced, ..Opening::default() }).await;
+            let world = World::on_disk(&Opening { synced, ..Opening::default() }).await;
             measure(&world, letters).await;
         }
     }
 }
 
 async fn measure(world: &World, letters: u64) {
-    let messages = rates::dead(world, 0..letters);
+    let messages = rates::dead(world, rates::mixed(letters));
     let mut plain_per_s = 0.0;
-    for at_a_time in [10, 1] {
+    for at_a_time in [1, 10] {
         rates::fill(&*world.queue, &world.dlq, &messages).await;
         plain_per_s = rates::plain_loop(&*world.queue, &world.dlq, &world.main, at_a_time).await;
         world.queue.purge(&world.main).await.expect("purge");

@@ -14,6 +14,7 @@ use domain::limits::BATCH_ENTRIES_MAX;
 use domain::message::Content;
 use domain::replay::{PlanOptions, Replay};
 use domain::time::Span;
+use harness::carried::redrive_all;
 use harness::samples::Chance;
 use harness::world::{World, approve_request, number_of, order};
 use office::act;
@@ -73,27 +74,48 @@ fn body(n: u64, bytes: usize) -> String {
     body + "]}"
 }
 
+/// How letters get into the dead-letter queue.
+#[derive(Clone, Copy, PartialEq)]
+enum Dies {
+    /// The consumer sends them there with a reason. It may leave the marker out, so what was sent is stored by its id, too.
+    ByHand,
+    /// SQS moves them after three receives.
+    Redriven,
+}
+
+/// What kind of letters are measured.
+#[derive(Clone, Copy)]
+struct Letters {
+    bytes: usize,
+    groups: u64,
+    dies: Dies,
+}
+
+/// Letters of one group that their consumer dead-letters.
+fn of_size(bytes: usize) -> Letters {
+    Letters { bytes, groups: 1, dies: Dies::ByHand }
+}
+
 /// An office at an endpoint, and what it costs.
 struct Metered {
     world: World,
     meter: Meter,
-    bytes: usize,
-    groups: u64,
+    letters: Letters,
     placed: u64,
 }
 
 impl Metered {
-    async fn new(endpoint: &Endpoint, bytes: usize, groups: u64) -> Self {
+    async fn new(endpoint: &Endpoint, letters: Letters) -> Self {
         let (world, meter) = Meter::office(endpoint).await;
-        let mut metered = Self { world, meter, bytes, groups, placed: 0 };
+        let mut metered = Self { world, meter, letters, placed: 0 };
         metered.keep(FIRST, BATCH).await;
         metered.meter.read();
         metered
     }
 
     /// An office that has kept [`LETTERS`].
-    async fn filled(endpoint: &Endpoint, bytes: usize, groups: u64) -> Self {
-        let mut metered = Self::new(endpoint, bytes, groups).await;
+    async fn filled(endpoint: &Endpoint, letters: Letters) -> Self {
+        let mut metered = Self::new(endpoint, letters).await;
         metered.keep(LETTERS - FIRST, BATCH).await;
         metered.world.advance(Span::from_secs(1));
         metered.meter.read();
@@ -105,7 +127,7 @@ impl Metered {
         let numbers: Vec<u64> = (self.placed..self.placed + letters).collect();
         self.placed += letters;
         for chunk in numbers.chunks(BATCH_ENTRIES_MAX) {
-            let messages: Vec<_> = chunk.iter().map(|n| outgoing(body(*n, self.bytes))).collect();
+            let messages: Vec<_> = chunk.iter().map(|n| outgoing(body(*n, self.letters.bytes))).collect();
             for sent in self.world.queue.send_batch(&self.world.main, &messages).await.expect("the main queue") {
                 sent.expect("an order is sent");
             }
@@ -116,7 +138,10 @@ impl Metered {
 
     /// The consumer fails on whatever waits.
     async fn fail(&self, version: &str) {
-        let groups = self.groups;
+        if self.letters.dies == Dies::Redriven {
+            return redrive_all(&self.world).await;
+        }
+        let groups = self.letters.groups;
         let error = |message: &Received| Some(ERRORS[(number_of(&message.content.body) % groups) as usize]);
         self.world.consume(&error, version).await;
     }
@@ -152,7 +177,7 @@ impl Metered {
 
     async fn all_groups(&self) -> Vec<GroupId> {
         let found = self.world.store.groups(0, None, 10).await.expect("groups").items;
-        assert_eq!(found.len() as u64, self.groups);
+        assert_eq!(found.len() as u64, self.letters.groups);
         found.into_iter().map(|facts| facts.variant.id).collect()
     }
 
@@ -208,15 +233,15 @@ fn outgoing(body: String) -> Outgoing {
     Outgoing { content: Content { body, ..Content::default() }, ..Outgoing::default() }
 }
 
-async fn kept(endpoint: &Endpoint, bytes: usize, batch: u64, groups: u64) -> Row {
-    let mut metered = Metered::new(endpoint, bytes, groups).await;
-    let letters = LETTERS.min(batch * EVENTS_MAX);
-    metered.keep(letters, batch).await;
-    metered.meter.read().row_for(letters)
+async fn kept(endpoint: &Endpoint, letters: Letters, batch: u64) -> Row {
+    let mut metered = Metered::new(endpoint, letters).await;
+    let count = LETTERS.min(batch * EVENTS_MAX);
+    metered.keep(count, batch).await;
+    metered.meter.read().row_for(count)
 }
 
-async fn planned_and_replayed(endpoint: &Endpoint, bytes: usize, groups: u64) -> [Row; 3] {
-    let mut metered = Metered::filled(endpoint, bytes, groups).await;
+async fn planned_and_replayed(endpoint: &Endpoint, letters: Letters) -> [Row; 3] {
+    let mut metered = Metered::filled(endpoint, letters).await;
     let found = metered.declare(FixKind::Deploy, "v2").await;
     let (planned, replays) = metered.plan_and_approve(&found, FIRST).await;
     let replayed = metered.replay(&replays).await;
@@ -229,7 +254,7 @@ async fn planned_and_replayed(endpoint: &Endpoint, bytes: usize, groups: u64) ->
 
 /// A plan in steps, of letters that would fit into one request.
 async fn planned_in_steps(endpoint: &Endpoint, bytes: usize) -> Row {
-    let mut metered = Metered::filled(endpoint, bytes, 1).await;
+    let mut metered = Metered::filled(endpoint, of_size(bytes)).await;
     metered.world.office.planning = PlanLimits { in_request: 0, ..PlanLimits::default() };
     let found = metered.declare(FixKind::Deploy, "v2").await;
     metered.meter.read();
@@ -241,7 +266,7 @@ async fn planned_in_steps(endpoint: &Endpoint, bytes: usize) -> Row {
 }
 
 async fn returned(endpoint: &Endpoint, bytes: usize) -> Row {
-    let mut metered = Metered::filled(endpoint, bytes, 1).await;
+    let mut metered = Metered::filled(endpoint, of_size(bytes)).await;
     let found = metered.declare(FixKind::Deploy, "v2").await;
     // All of them in the first wave.
     let (_, replays) = metered.plan_and_approve(&found, LETTERS).await;
@@ -258,7 +283,7 @@ async fn returned(endpoint: &Endpoint, bytes: usize) -> Row {
 }
 
 async fn transformed(endpoint: &Endpoint, bytes: usize) -> [Row; 2] {
-    let mut metered = Metered::filled(endpoint, bytes, 1).await;
+    let mut metered = Metered::filled(endpoint, of_size(bytes)).await;
     let (group, otto) = (metered.world.only_group().await, metered.world.otto());
     let request = SaveTransformRequest { program: PROGRAM.into(), note: None };
     act::save_transform(&metered.world.office, &otto, &group, &request).await.expect("a program");
@@ -288,21 +313,25 @@ async fn table() -> String {
     let of_groups = |groups: u64| if groups == 1 { ", 1 group".to_owned() } else { format!(", {groups} groups") };
     for bytes in SIZES {
         for groups in GROUPS {
+            let letters = Letters { groups, ..of_size(bytes) };
             for batch in BATCHES {
-                let row = kept(&endpoint, bytes, batch, groups).await;
+                let row = kept(&endpoint, letters, batch).await;
                 add("kept", bytes, format!("{}, batch {batch}", of_groups(groups)), row);
             }
             if groups > 1 && bytes != SIZES[1] {
                 // What a replay costs per group does not depend on the size, and takes long to measure.
                 continue;
             }
-            let rows = planned_and_replayed(&endpoint, bytes, groups).await;
+            let rows = planned_and_replayed(&endpoint, letters).await;
             for (what, row) in ["planned", "replayed", "forgotten"].into_iter().zip(rows) {
                 add(what, bytes, of_groups(groups), row);
             }
         }
         add("planned in steps", bytes, of_groups(1), planned_in_steps(&endpoint, bytes).await);
         add("returned", bytes, format!(", 1 group, batch {BATCH}"), returned(&endpoint, bytes).await);
+        let moved = Letters { dies: Dies::Redriven, ..of_size(bytes) };
+        let [_, replayed, _] = planned_and_replayed(&endpoint, moved).await;
+        add("replayed, moved by SQS", bytes, of_groups(1), replayed);
         for (what, row) in ["dry run", "replayed, transformed"].into_iter().zip(transformed(&endpoint, bytes).await) {
             add(what, bytes, of_groups(1), row);
         }

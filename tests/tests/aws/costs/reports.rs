@@ -1,6 +1,6 @@
 //! What reports cost on AWS, as a golden table: `tests/golden/report-costs.txt`. `UPDATE=1` writes the table.
 
-use super::{BATCH, FIRST, LETTERS, Metered, SIZES, body, outgoing};
+use super::{BATCH, FIRST, LETTERS, Metered, SIZES, body, of_size, outgoing};
 use dlo_tests::costs::{Cost, Row};
 use dlo_tests::endpoint::Endpoint;
 use domain::id::MessageId;
@@ -90,7 +90,7 @@ async fn hand_over(metered: &Metered, reports: &[Report]) {
 
 /// The cost of each attempt at the same batches.
 async fn reported(endpoint: &Endpoint, batch: u64, has_logs: bool) -> Vec<Row> {
-    let mut metered = Metered::new(endpoint, SIZES[0], 1).await;
+    let mut metered = Metered::new(endpoint, of_size(SIZES[0])).await;
     // The queue has a record of its own, which is new only once.
     hand_over(&metered, &[report(&metered, "first", &["first".into()], has_logs)]).await;
     metered.meter.read();
@@ -110,7 +110,7 @@ async fn reported(endpoint: &Endpoint, batch: u64, has_logs: bool) -> Vec<Row> {
 
 /// The cost of keeping letters that say nothing, with a report for each or without any.
 async fn joined(endpoint: &Endpoint, is_reported: bool) -> Row {
-    let mut metered = Metered::new(endpoint, SIZES[0], 1).await;
+    let mut metered = Metered::new(endpoint, of_size(SIZES[0])).await;
     // The first ones make the group.
     dies(&mut metered, FIRST, is_reported).await;
     metered.intake(BATCH).await;
