@@ -89,8 +89,12 @@ pub struct Alert {
     pub group: Option<GroupId>,
     /// The replay, if the alert is about one.
     pub replay: Option<ReplayId>,
-    /// What happened, in one line.
+    /// What happened, in one line. On AWS it has no word of a letter, unless the stack's parameter `AlertsCarryTitles`
+    /// adds the group's title.
     pub title: String,
+    /// The same without a word of a letter: names in code, counts, money and times. It is sent as the title, or not at all.
+    #[serde(skip)]
+    pub summary: String,
     /// What to do, in one sentence.
     pub advice: String,
 }
@@ -118,6 +122,13 @@ pub struct AlertEvent {
 #[cfg(feature = "schema")]
 fn version_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "type": "integer", "const": EVENT_VERSION })
+}
+
+impl Alert {
+    /// Returns the alert with its summary as its title.
+    pub fn without_words(self) -> Self {
+        Self { title: self.summary.clone(), ..self }
+    }
 }
 
 impl AlertEvent {

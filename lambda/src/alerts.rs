@@ -5,7 +5,6 @@ use aws_config::SdkConfig;
 use aws_sdk_sns::Client;
 use aws_sdk_sns::types::MessageAttributeValue;
 use domain::alert::Alert;
-use domain::text::is_hidden;
 use office::port::{Alerts, SinkError};
 
 /// Longest subject, in characters. SNS requires fewer than 100, all ASCII, without line breaks.
@@ -31,7 +30,7 @@ impl Alerts for SnsAlerts {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| SinkError { what: "an alert", source };
         let mut request = self.client.publish().topic_arn(&self.topic).subject(subject(alert));
         request = request.message(message(alert, self.dashboard.as_deref()));
-        let (level, kind) = (office::intake::json_name(&alert.level), office::intake::json_name(&alert.kind));
+        let (level, kind) = (office::codes::json_name(&alert.level), office::codes::json_name(&alert.kind));
         for (name, value) in [("level", level), ("kind", kind)] {
             let value = MessageAttributeValue::builder().data_type("String").string_value(value).build();
             request = request.message_attributes(name, value.map_err(|error| failed(Box::new(error)))?);
@@ -42,8 +41,8 @@ impl Alerts for SnsAlerts {
 }
 
 /// Returns the level and the title, shortened to what an SNS subject can hold.
-fn subject(alert: &Alert) -> String {
-    let level = office::intake::json_name(&alert.level).to_uppercase();
+pub(super) fn subject(alert: &Alert) -> String {
+    let level = office::codes::json_name(&alert.level).to_uppercase();
     let printable = |c: char| if c.is_ascii_graphic() { c } else { ' ' };
     format!("[{level}] {}", alert.title).chars().map(printable).take(SUBJECT_CHARS_MAX).collect()
 }
@@ -54,17 +53,9 @@ pub(super) fn url(dashboard: &str, alert: &Alert) -> String {
     alert.group.as_ref().map_or_else(|| dashboard.to_string(), |group| format!("{dashboard}/groups/{group}"))
 }
 
-/// Returns a title on one line, without links and control characters. A title has words of a letter's error message,
-/// where data is masked; whoever sends letters must not put a link into the mails of the people who are on call.
-fn plain(title: &str) -> String {
-    let shown: String = title.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect();
-    let is_link = |word: &str| word.contains("://") || word.to_ascii_lowercase().contains("www.");
-    let words = shown.split(' ').map(|word| if is_link(word) { "(link)" } else { word });
-    words.collect::<Vec<_>>().join(" ")
-}
-
-fn message(alert: &Alert, dashboard: Option<&str>) -> String {
-    let (title, advice) = (plain(&alert.title), &alert.advice);
+/// Returns the mail's text.
+pub(super) fn message(alert: &Alert, dashboard: Option<&str>) -> String {
+    let (title, advice) = (&alert.title, &alert.advice);
     let place = match (dashboard, &alert.group) {
         (Some(dashboard), _) => url(dashboard, alert),
         (None, Some(group)) => format!("Group {group}"),
@@ -88,6 +79,7 @@ mod tests {
             group: Some("3fa9".into()),
             replay: None,
             title: title.into(),
+            summary: String::new(),
             advice: "Open the group.".into(),
         }
     }
@@ -101,13 +93,6 @@ mod tests {
             assert_eq!(subject(&alert(title)), expected);
         }
         assert_eq!(subject(&alert(&"x".repeat(500))).len(), SUBJECT_CHARS_MAX);
-    }
-
-    #[test]
-    fn a_letter_writes_no_link_and_no_second_line_into_a_mail() {
-        let hostile = "New group: sign in\r\nat https://evil.example/u?x=1 or \"WWW.evil.example\" \u{202e}gnp.exe";
-        let message = message(&alert(hostile), None);
-        assert_eq!(message, "New group: sign in  at (link) or (link)  gnp.exe\n\nOpen the group.\n\nGroup 3fa9\n");
     }
 
     #[test]

@@ -45,7 +45,11 @@ impl Alerts for EventBridgeAlerts {
 }
 
 /// Returns the event of an alert. `docs/schema/event.json` describes its detail.
-fn entry(bus: &str, alert: &Alert, dashboard: Option<&str>) -> Result<PutEventsRequestEntryBuilder, serde_json::Error> {
+pub(super) fn entry(
+    bus: &str,
+    alert: &Alert,
+    dashboard: Option<&str>,
+) -> Result<PutEventsRequestEntryBuilder, serde_json::Error> {
     let url = dashboard.map(|dashboard| super::alerts::url(dashboard, alert));
     let detail = serde_json::to_string(&AlertEvent::new(alert.clone(), url))?;
     let entry = PutEventsRequestEntry::builder().event_bus_name(bus).source(SOURCE).detail_type(alert.kind.label());
@@ -70,6 +74,7 @@ mod tests {
             group: Some("3fa9".into()),
             replay: Some("r-1".into()),
             title: "Replay paused: \u{1F4EE}".into(),
+            summary: String::new(),
             advice: "Open the replay.".into(),
         }
     }

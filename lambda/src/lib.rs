@@ -21,6 +21,7 @@ pub mod alerts;
 pub mod connect;
 pub mod consumers;
 pub mod events;
+mod fanout;
 pub mod function;
 pub mod intake;
 pub mod logs;

@@ -3,19 +3,18 @@
 use super::alerts::SnsAlerts;
 use super::connect;
 use super::events::EventBridgeAlerts;
+use super::fanout::AlertFanout;
 use super::logs::CloudWatchLogs;
 use super::metrics::CloudWatchMetrics;
 use super::payloads::S3Payloads;
 use super::queue::SqsQueue;
 use super::store::{BUCKET_FROM_BYTES, DynamoStore};
-use async_trait::async_trait;
-use domain::alert::Alert;
 use domain::id::QueueArn;
 use domain::policy::{Policy, PolicyError, QueuePolicy};
 use domain::time::Timestamp;
 use office::office::{Office, PlanLimits};
 use office::policy::Policies;
-use office::port::{Alerts, Logs, NoLogs, SinkError, Store, StoreError};
+use office::port::{Alerts, Logs, NoLogs, Store, StoreError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -68,13 +67,14 @@ pub async fn office() -> Result<Office, SettingsError> {
     let named = named(list("DLO_MAIN_QUEUES"), optional("DLO_DEFAULT_MAIN_QUEUE"), &list("DLO_WATCHING"));
     policy.queues = policy.queues.and(&named);
     let closed = ["DLO_WATCHING", "DLO_RECEIPTS", "DLO_STEPS", "DLO_FAILED"].into_iter().flat_map(list);
-    let mut alerts: Vec<Box<dyn Alerts>> = Vec::new();
+    let mut sinks: Vec<Box<dyn Alerts>> = Vec::new();
     if let Some(topic) = optional("DLO_ALERTS_TOPIC") {
-        alerts.push(Box::new(SnsAlerts::new(&config, topic, optional("DLO_DASHBOARD"))));
+        sinks.push(Box::new(SnsAlerts::new(&config, topic, optional("DLO_DASHBOARD"))));
     }
     if let Some(bus) = optional("DLO_ALERTS_BUS") {
-        alerts.push(Box::new(EventBridgeAlerts::new(&config, bus, optional("DLO_DASHBOARD"))));
+        sinks.push(Box::new(EventBridgeAlerts::new(&config, bus, optional("DLO_DASHBOARD"))));
     }
+    let carries_titles = optional("DLO_ALERTS_CARRY_TITLES").as_deref() == Some("true");
     let mut store = store.keeping_closed(&policy);
     if let Some(bucket) = optional("DLO_BUCKET") {
         store = store.with_bucket(&config, bucket, BUCKET_FROM_BYTES);
@@ -84,7 +84,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         store: Arc::new(store),
         queue: Arc::new(SqsQueue::new(&config).with_ages(&config, steps.clone())),
         metrics: Arc::new(CloudWatchMetrics::new(&config, optional("DLO_OFFICE"))),
-        alerts: Arc::new(AlertFanout(alerts)),
+        alerts: Arc::new(AlertFanout { sinks, carries_titles }),
         payloads: Arc::new(S3Payloads::new(&config)),
         logs: logs(&config)?,
         policy: Arc::new(policy),
@@ -131,27 +131,6 @@ fn logs(config: &connect::SdkConfig) -> Result<Arc<dyn Logs>, SettingsError> {
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// Sends each alert to all sinks. Without a sink, an alert becomes a log line. The line omits the alert's title,
-/// because the title has words of the letter's error message (data in it is masked).
-struct AlertFanout(Vec<Box<dyn Alerts>>);
-
-#[async_trait]
-impl Alerts for AlertFanout {
-    async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
-        if self.0.is_empty() {
-            let Alert { kind, level, group, .. } = alert;
-            let group = group.as_ref().map(|group| group.as_str());
-            tracing::warn!(?kind, ?level, group, "an alert was raised, but no alert sink is configured");
-        }
-        // A failing sink must not keep the alert from the others.
-        let mut outcome = Ok(());
-        for sink in &self.0 {
-            outcome = outcome.and(sink.raise(alert).await);
-        }
-        outcome
-    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod reported;
 mod returned;
 mod stamped;
 
+use crate::codes::json_name;
 use crate::error::{OfficeError, chain};
 use crate::guard;
 use crate::office::Office;
@@ -204,9 +205,4 @@ impl Measures {
         data.extend(counts.iter().filter(|(_, n)| *n > 0).map(|(metric, n)| Datum::one(metric, &[], now, *n as f64)));
         data
     }
-}
-
-/// Returns the name of an enum value, as in JSON.
-pub fn json_name(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(String::from)).unwrap_or_default()
 }

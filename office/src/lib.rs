@@ -20,6 +20,7 @@ pub mod api;
 pub mod assets;
 mod audit;
 mod by_rule;
+pub mod codes;
 mod commit;
 pub mod consumers;
 mod discarding;

@@ -74,6 +74,7 @@ async fn alert_to_loss(office: &Office, queue: &QueueArn, service: &str) -> Resu
         group: None,
         replay: None,
         title: ignored_failures(service),
+        summary: ignored_failures(service),
         advice: heed_failures(service),
     };
     // First the alert: one that is sent twice does less harm than one that is lost.

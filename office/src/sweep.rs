@@ -114,7 +114,7 @@ fn jump_alert(jump: ClockJump, now: Timestamp) -> Alert {
         ),
     };
     let (kind, level) = (AlertKind::ClockJumped, Severity::Warning);
-    Alert { kind, level, at: now, group: None, replay: None, title, advice }
+    Alert { kind, level, at: now, group: None, replay: None, summary: title.clone(), title, advice }
 }
 
 /// What was delivered or discarded long ago is not ours to keep.
@@ -168,7 +168,7 @@ impl Gauges {
             data.push(Datum::one(&REVENUE_AT_RISK, &[sum.currency.as_str()], now, amount));
         }
         for (severity, customers) in &self.customers {
-            let severity = crate::intake::json_name(severity);
+            let severity = crate::codes::json_name(severity);
             data.push(Datum::one(&CUSTOMERS_AFFECTED, &[&severity], now, *customers as f64));
         }
         data

@@ -1,5 +1,6 @@
 //! Alerts about groups that wait, in each sweep. [`domain::watch`] says when.
 
+use crate::codes::summary;
 use crate::commit::{Tries, commit};
 use crate::error::{OfficeError, chain};
 use crate::office::Office;
@@ -73,13 +74,15 @@ fn alert(group: &Variant, news: &News, now: Timestamp) -> Alert {
             "Read the group's note and find out who works on it. If a fix is live, declare it and replay the group.",
         ),
     };
+    let clauses = news.clauses.join("; ");
     Alert {
         kind,
         level: group.severity,
         at: now,
         group: Some(group.id.clone()),
         replay: None,
-        title: format!("{}: {}: {}", kind.label(), group.title, news.clauses.join("; ")),
+        title: format!("{}: {}: {clauses}", kind.label(), group.title),
+        summary: summary(&format!("{}: {clauses}", kind.label()), group),
         advice: advice.into(),
     }
 }

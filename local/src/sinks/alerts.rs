@@ -143,6 +143,7 @@ mod tests {
             group: Some("9f2c".into()),
             replay: Some("77aa".into()),
             title: "product <n> is not in the catalogue".into(),
+            summary: "Replay paused".into(),
             advice: "Declare another fix.".into(),
         }
     }

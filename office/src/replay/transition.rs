@@ -2,10 +2,10 @@
 
 use super::Did;
 use crate::audit::Auditor;
+use crate::codes::{self, json_name, summary};
 use crate::commit::commit;
 use crate::error::OfficeError;
 use crate::gate::{LettersToSend, Moment, judge};
-use crate::intake::json_name;
 use crate::merged;
 use crate::office::Office;
 use crate::port::{Expect, GroupFacts, Write};
@@ -122,9 +122,8 @@ pub(super) async fn pause(office: &Office, replay: &Replay, why: PauseReason) ->
     // Returned letters disproved the fix, so it no longer counts.
     let fix = facts.variant.state.fix().filter(|_| !matches!(why, PauseReason::TooManyReturned { .. })).cloned();
     let group = in_this_replay(&facts.variant, replay).then(|| GroupState::Paused { replay: replay.id().clone(), fix });
-    let why = reason_in_words(&why);
     let transition = Transition { replay, group: &facts.variant, now };
-    let did = transition.commit(office, paused, group, Some((Act::ReplayPausedItself, why.clone()))).await?;
+    let did = transition.commit(office, paused, group, Some((Act::ReplayPausedItself, reason_in_words(&why)))).await?;
     if matches!(did, Did::Something) {
         office.measure(&[Datum::one(&REPLAYS_PAUSED, &[], now, 1.0)]).await;
         office.alert(paused_alert(&facts.variant, replay, &why, now)).await;
@@ -274,18 +273,21 @@ fn finished_alert(group: &Variant, replay: &Replay, detail: &str, now: Timestamp
         group: Some(group.id.clone()),
         replay: Some(replay.id().clone()),
         title: format!("Replay finished: {}: {detail}", group.title),
+        summary: summary(&format!("Replay finished: {detail}"), group),
         advice: "Check the letters that returned, expired or were skipped, if any.".into(),
     }
 }
 
-fn paused_alert(group: &Variant, replay: &Replay, why: &str, now: Timestamp) -> Alert {
+fn paused_alert(group: &Variant, replay: &Replay, why: &PauseReason, now: Timestamp) -> Alert {
+    let words = reason_in_words(why);
     Alert {
         kind: AlertKind::ReplayPaused,
         level: group.severity,
         at: now,
         group: Some(group.id.clone()),
         replay: Some(replay.id().clone()),
-        title: format!("Replay paused ({} {}): {why}", json_name(&group.classification.class), group.title),
+        title: format!("Replay paused ({} {}): {words}", json_name(&group.classification.class), group.title),
+        summary: summary(&format!("Replay paused: {}", codes::reason(why, &words)), group),
         advice: "Check the returned letters. Declare a new fix once it is live and resume, or abort.".into(),
     }
 }

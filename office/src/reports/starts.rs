@@ -2,6 +2,7 @@
 //! queues of the function, where intake and the doctor find it, and people are alerted.
 
 use super::{Taken, refusal};
+use crate::codes::start_summary;
 use crate::commit::{Tries, commit};
 use crate::error::{OfficeError, chain};
 use crate::office::Office;
@@ -98,6 +99,7 @@ async fn alert(office: &Office, key: &ReportKey) -> Result<(), OfficeError> {
         group: None,
         replay: None,
         title: cannot_start(starts),
+        summary: start_summary(&starts.report),
         advice: make_it_start(starts, &key.queue),
     };
     // First the alert: one that is sent twice does less harm than one that is lost.

@@ -182,6 +182,7 @@ async fn alerts_are_events_that_a_rule_delivers() {
         group: Some("3fa9".into()),
         replay: Some("r-1".into()),
         title: title.into(),
+        summary: String::new(),
         advice: "Open the replay.".into(),
     };
     alerts.raise(&alert(Severity::Info, "not critical")).await.expect("the bus accepts it");

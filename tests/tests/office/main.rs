@@ -1,6 +1,7 @@
 //! Tests of the office over the embedded store and queues, under a test's clock. Each file tests one feature.
 
 mod alarms;
+mod alert_words;
 mod api;
 mod by_rule;
 mod calls;

@@ -1,0 +1,120 @@
+//! Sends each alert to every sink, and decides what may leave the account with it.
+
+use async_trait::async_trait;
+use domain::alert::Alert;
+use domain::text::is_hidden;
+use office::port::{Alerts, SinkError};
+
+/// Sends each alert to all sinks. Without a sink, an alert becomes a log line, which omits the title.
+pub(super) struct AlertFanout {
+    /// Where alerts go.
+    pub sinks: Vec<Box<dyn Alerts>>,
+    /// Whether titles have the words of a letter's error message (data in them is masked). SNS does not encrypt subjects,
+    /// mails are not encrypted, and rules forward events.
+    pub carries_titles: bool,
+}
+
+#[async_trait]
+impl Alerts for AlertFanout {
+    async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
+        if self.sinks.is_empty() {
+            let Alert { kind, level, group, .. } = alert;
+            let group = group.as_ref().map(|group| group.as_str());
+            tracing::warn!(?kind, ?level, group, "an alert was raised, but no alert sink is configured");
+        }
+        let alert = outgoing(alert.clone(), self.carries_titles);
+        // A failing sink must not keep the alert from the others.
+        let mut outcome = Ok(());
+        for sink in &self.sinks {
+            outcome = outcome.and(sink.raise(&alert).await);
+        }
+        outcome
+    }
+}
+
+fn outgoing(alert: Alert, carries_titles: bool) -> Alert {
+    if carries_titles { Alert { title: plain(&alert.title), ..alert } } else { alert.without_words() }
+}
+
+/// Returns a title on one line, without links and control characters: whoever sends letters must not put a link into the
+/// mails of the people who are on call.
+fn plain(title: &str) -> String {
+    let shown: String = title.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect();
+    let is_link = |word: &str| word.contains("://") || word.to_ascii_lowercase().contains("www.");
+    let words = shown.split(' ').map(|word| if is_link(word) { "(link)" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{alerts, events};
+    use domain::alert::AlertKind;
+    use domain::impact::Severity;
+    use domain::time::Timestamp;
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    fn alert(title: &str) -> Alert {
+        Alert {
+            kind: AlertKind::NewGroup,
+            level: Severity::Critical,
+            at: Timestamp::from_ms(0),
+            group: Some("3fa9".into()),
+            replay: None,
+            title: format!("New group: {title}"),
+            summary: "New group (permanent, StorageError, order.placed, group 3fa9)".into(),
+            advice: "Open the group.".into(),
+        }
+    }
+
+    /// A sink that keeps what it would send: subject, body and event.
+    struct Sent(Arc<Mutex<Vec<String>>>);
+
+    #[async_trait]
+    impl Alerts for Sent {
+        async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
+            let event = events::entry("bus", alert, None).unwrap().build();
+            let texts = [alerts::subject(alert), alerts::message(alert, None), format!("{event:?}")];
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(texts);
+            Ok(())
+        }
+    }
+
+    /// Returns subject, body and event of an alert with this title.
+    async fn sent(title: &str, carries_titles: bool) -> Vec<String> {
+        let texts = Arc::new(Mutex::new(Vec::new()));
+        let sinks: Vec<Box<dyn Alerts>> = vec![Box::new(Sent(texts.clone()))];
+        AlertFanout { sinks, carries_titles }.raise(&alert(title)).await.unwrap();
+        let texts = texts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        assert_eq!(texts.len(), 3);
+        texts
+    }
+
+    #[tokio::test]
+    async fn subject_body_and_event_have_no_word_of_a_letter_by_default() {
+        for title in [
+            "no account for customer mueller of tenant acme",
+            "patient diagnosed with diabetes",
+            "see evil.example/login",
+        ] {
+            for text in sent(title, false).await {
+                assert!(text.contains("New group (permanent, StorageError, order.placed, group 3fa9)"), "{text}");
+                for word in title.split(' ').filter(|word| word.len() > 3) {
+                    assert!(!text.contains(word), "{text} has the word {word}");
+                }
+            }
+            for text in sent(title, true).await {
+                assert!(text.contains(title), "with the parameter: {text}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_letter_writes_no_link_and_no_second_line_into_a_mail() {
+        let hostile = "sign in\r\nat https://evil.example/u?x=1 or \"WWW.evil.example\" \u{202e}gnp.exe";
+        let texts = sent(hostile, true).await;
+        assert_eq!(texts[0], "[CRITICAL] New group: sign in  at (link) or (link)  gnp.exe");
+        assert_eq!(texts[1], "New group: sign in  at (link) or (link)  gnp.exe\n\nOpen the group.\n\nGroup 3fa9\n");
+        assert!(!texts[2].contains("evil"), "{}", texts[2]);
+    }
+}
