@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use std::fmt::Debug;
 use std::hash::{BuildHasherDefault, Hash};
 
-/// All states of a model.
+/// All states of a model in the order of their distance, up to the first one that breaks a promise.
 pub(super) struct Graph<S> {
     pub states: Vec<S>,
     /// From which state a step leads to which: their places in `states`.
@@ -25,6 +25,9 @@ impl<S: Clone + Debug + Hash + PartialEq> Graph<S> {
         let (mut at, mut actions) = (0, Vec::new());
         while at < states.len() {
             seen.look(model, &states[at]);
+            if !seen.is_right() {
+                break;
+            }
             model.actions(&states[at], &mut actions);
             for action in actions.drain(..) {
                 let Some(state) = model.next_state(&states[at], action) else { continue };
@@ -43,6 +46,17 @@ impl<S: Clone + Debug + Hash + PartialEq> Graph<S> {
             at += 1;
         }
         Self { states, steps, is_right: seen.is_complete() }
+    }
+
+    /// Returns the number of steps to a state.
+    pub(super) fn distance(&self, mut place: usize) -> usize {
+        let mut distance = 0;
+        while place > 0 {
+            let first = self.steps.iter().find(|(_, to)| *to as usize == place);
+            place = first.map_or(0, |(from, _)| *from as usize);
+            distance += 1;
+        }
+        distance
     }
 
     /// Walks back from the states at the end. Returns a state from which no path leads there.

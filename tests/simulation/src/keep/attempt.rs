@@ -50,6 +50,8 @@ pub(super) struct Attempt {
     pub batch: Batch,
     /// Whether this is its second batch.
     pub is_again: bool,
+    /// Whether one of its writes may still arrive.
+    pub misses_an_answer: bool,
     /// The groups whose customer it has found.
     pub known: Set,
     pub parts: [Part; LETTERS_MAX],
@@ -70,7 +72,7 @@ pub(super) enum Step {
 impl Attempt {
     pub(super) fn new(model: &Keep, state: &mut State, parts: [Part; LETTERS_MAX], is_sweep: bool) -> Self {
         let phase = if model.scope.few && !is_sweep { Phase::Few } else { Phase::Hold };
-        let mut new = Self { phase, is_sweep, batch: NONE, is_again: false, known: 0, parts };
+        let mut new = Self { phase, is_sweep, batch: NONE, is_again: false, misses_an_answer: false, known: 0, parts };
         new.read_customers(state);
         if phase == Phase::Hold {
             new.choose_batch(model, state);
@@ -145,7 +147,8 @@ impl Attempt {
         let ends = self.phase == Phase::Kept && (self.is_sweep || self.steps(model).is_empty());
         if ends && self.batch != NONE {
             let is_left = self.parts.contains(&Part::Left) && !model.lacks(Mutation::NoteEndsWithLetters);
-            state.about(self.batch).has_note &= is_left;
+            let may_come = self.misses_an_answer && !model.lacks(Mutation::NoteEndsWithoutAnAnswer);
+            state.about(self.batch).has_note &= is_left || may_come;
         }
         (!ends).then_some(self)
     }

@@ -26,6 +26,7 @@ fn every_rule_that_is_left_out_is_caught() {
         (NoSweep, ONE, promise::REST),
         (NoteAfterTheLetters, ONE, promise::REST),
         (NoteEndsWithLetters, LATE, promise::REST),
+        (NoteEndsWithoutAnAnswer, LATE, promise::REST),
         (NoteEndsBeforeTheHour, LATE, promise::REST),
         (CustomerBeforeSeal, ONE, promise::CUSTOMER),
         (CustomerWithoutCondition, TWO, promise::CUSTOMER),
