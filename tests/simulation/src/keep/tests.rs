@@ -1,6 +1,7 @@
 //! Each rule that is left out is caught.
 
-use super::{Mutation, SMALL, Scope, caught, check, promise};
+use super::scopes::SMALL;
+use super::{Mutation, Scope, caught, check, promise};
 
 /// One letter is enough for most rules, and takes less time.
 const ONE: Scope = SMALL;
