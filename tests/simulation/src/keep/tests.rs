@@ -1,12 +1,13 @@
 //! Each rule that is left out is caught.
 
 use super::scopes::SMALL;
-use super::{Mutation, Scope, caught, check, promise};
+use super::{Kind, Mutation, Scope, caught, check, promise};
 
 /// One letter is enough for most rules, and takes less time.
 const ONE: Scope = SMALL;
 const TWO: Scope = Scope { letters: 2, expires: false, ..SMALL };
 const LATE: Scope = Scope { late: 1, ..SMALL };
+const LATE_PUT: Scope = Scope { only: Some(Kind::Put), ..LATE };
 const VERSIONS: Scope = Scope { groups: 2, ..SMALL };
 const MOVES: Scope = Scope { moves: true, ..SMALL };
 
@@ -26,9 +27,9 @@ fn every_rule_that_is_left_out_is_caught() {
         (SealIsForgotten, ONE, promise::COUNTED),
         (NoSweep, ONE, promise::REST),
         (NoteAfterTheLetters, ONE, promise::REST),
-        (NoteEndsWithLetters, LATE, promise::REST),
+        (NoteEndsWithLetters, LATE_PUT, promise::REST),
         (NoteEndsWithoutAnAnswer, LATE, promise::REST),
-        (NoteEndsBeforeTheHour, LATE, promise::REST),
+        (NoteEndsBeforeTheHour, LATE_PUT, promise::REST),
         (CustomerBeforeSeal, ONE, promise::CUSTOMER),
         (CustomerWithoutCondition, TWO, promise::CUSTOMER),
         (ListInAWriteOfItsOwn, ONE, promise::LISTED),
