@@ -5,7 +5,8 @@ use std::ops::Range;
 
 /// Seeds that run where none are named.
 const SEEDS: u64 = 10_000;
-const USAGE: &str = "usage: simulate [--from N] [--seeds COUNT] | --seed N | --model | --world N | --scope N";
+const USAGE: &str =
+    "usage: simulate [--from N] [--seeds COUNT] | --seed N | --model | --world N | --scope N | --keep N";
 
 /// What the program does.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Task {
     World(usize),
     /// Checks every state of one scope of a replay in blocks.
     Scope(usize),
+    /// Checks every state of one scope of keeping.
+    Keep(usize),
 }
 
 /// Reads the arguments. The error says which there are.
@@ -36,6 +39,7 @@ pub fn read(args: &[String]) -> Result<Task, String> {
             "--seed" => seeds = number..number.saturating_add(1),
             "--world" => return Ok(Task::World(number as usize)),
             "--scope" => return Ok(Task::Scope(number as usize)),
+            "--keep" => return Ok(Task::Keep(number as usize)),
             _ => return Err(USAGE.to_owned()),
         }
         rest = after;
@@ -57,6 +61,7 @@ mod tests {
             ("--model", Some(Task::Model)),
             ("--world 5", Some(Task::World(5))),
             ("--scope 5", Some(Task::Scope(5))),
+            ("--keep 5", Some(Task::Keep(5))),
             ("--seed", None),
             ("--seed x", None),
             ("42", None),

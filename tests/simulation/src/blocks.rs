@@ -21,6 +21,7 @@ mod rest;
 #[cfg(test)]
 mod tests;
 
+use crate::graph::Graph;
 use actor::At;
 use records::{Entry, Fence, Outcome, State, Write};
 use stateright::{Checker, HasDiscoveries, Model, Property};
@@ -105,13 +106,13 @@ pub struct Explored {
 /// that breaks a promise.
 pub fn check(scope: Scope, threads: usize) -> Explored {
     let model = Blocks { scope, mutation: None };
-    let graph = rest::Graph::from_model(&model);
+    let graph = Graph::from_model(&model);
     if !graph.is_right {
         // It knows the paths.
         model.checker().threads(threads).spawn_bfs().join().assert_properties();
         panic!("a promise is broken, but not in another exploration");
     }
-    if let Err(stuck) = graph.end_is_reached_from_everywhere(&model) {
+    if let Err(stuck) = graph.end_is_reached_from_everywhere(|state| rest::is_end(&model, state)) {
         panic!("{}: not from {stuck:#?}", promise::REST);
     }
     Explored { states: graph.states.len(), steps: graph.steps.len() }
@@ -125,7 +126,8 @@ pub fn caught(scope: Scope, mutation: Mutation) -> Option<(&'static str, usize)>
     let found = failed.filter_map(|p| Some((p.name, checked.discovery(p.name)?.into_actions().len())));
     let found = found.min_by_key(|(_, steps)| *steps);
     found.or_else(|| {
-        rest::Graph::from_model(&model).end_is_reached_from_everywhere(&model).err().map(|_| (promise::REST, 0))
+        let graph = Graph::from_model(&model);
+        graph.end_is_reached_from_everywhere(|state| rest::is_end(&model, state)).err().map(|_| (promise::REST, 0))
     })
 }
 

@@ -13,6 +13,8 @@ mod checks;
 mod explore;
 mod fixture;
 mod forger;
+mod graph;
+pub mod keep;
 pub mod model;
 mod orders;
 mod people;

@@ -1,9 +1,9 @@
 //! Runs the simulation: `simulate --seeds 10000` runs many seeds on all cores, `simulate --seed 42` repeats one, and
-//! `simulate --model` checks every state of the models, `simulate --world 5` those of one world of today's replay, and
-//! `simulate --scope 5` those of one scope of a replay in blocks.
+//! `simulate --model` checks every state of the models, `simulate --world 5` those of one world of today's replay,
+//! `simulate --scope 5` those of one scope of a replay in blocks, and `simulate --keep 5` those of one scope of keeping.
 
 use simulation::arguments::{self, Task};
-use simulation::{Summary, blocks, model};
+use simulation::{Summary, blocks, keep, model};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Ok(Task::Scope(n)) => {
             blocks::SCOPES.into_iter().chain(blocks::LARGE_SCOPES).skip(n).take(1).for_each(check_scope)
         }
+        Ok(Task::Keep(n)) => keep::SCOPES.into_iter().chain(keep::LARGE_SCOPES).skip(n).take(1).for_each(check_keeping),
         Err(usage) => {
             eprintln!("{usage}");
             return ExitCode::from(2);
@@ -106,12 +107,19 @@ fn threads() -> usize {
 /// Checks every state of every world and scope. Panics with the path to a state that breaks a promise.
 fn check_model() {
     blocks::SCOPES.into_iter().for_each(check_scope);
+    keep::SCOPES.into_iter().for_each(check_keeping);
     model::WORLDS.into_iter().for_each(check_world);
 }
 
 fn check_scope(scope: blocks::Scope) {
     let start = Instant::now();
     let blocks::Explored { states, steps } = blocks::check(scope, threads());
+    println!("{scope:?}: {states} states, {steps} steps, {:.1} s", start.elapsed().as_secs_f64());
+}
+
+fn check_keeping(scope: keep::Scope) {
+    let start = Instant::now();
+    let keep::Explored { states, steps } = keep::check(scope, threads());
     println!("{scope:?}: {states} states, {steps} steps, {:.1} s", start.elapsed().as_secs_f64());
 }
 

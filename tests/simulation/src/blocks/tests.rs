@@ -1,7 +1,7 @@
 //! Each rule that is left out is caught.
 
-use super::rest::Graph;
 use super::{Blocks, Mutation, SMALL, Scope, caught, check, promise};
+use crate::graph::Graph;
 
 #[test]
 fn every_rule_that_is_left_out_is_caught() {
