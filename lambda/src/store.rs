@@ -32,6 +32,8 @@ mod pack;
 mod read;
 mod snapshot;
 mod table;
+#[cfg(test)]
+mod throughput_tests;
 mod transaction;
 
 pub use meter::Usage;

@@ -58,6 +58,12 @@ impl Blob {
         Self { location: Location::Parts { count: parts.len(), hash }, parts, object: None }
     }
 
+    /// Returns the parts that are written beside the record.
+    #[cfg(test)]
+    pub(super) fn parts(&self) -> &[Item] {
+        &self.parts
+    }
+
     /// Writes the blob, unless it belongs in the record.
     pub(super) async fn write(&mut self, table: &Table) -> Result<(), Fault> {
         if let (Location::Object { hash }, Some(object)) = (&self.location, self.object.take()) {
