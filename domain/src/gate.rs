@@ -286,7 +286,7 @@ pub struct GateFacts<'a> {
 /// let gate = evaluate(&facts, &GatePolicy::default(), Timestamp::from_ms(1_800_000_600_000));
 /// let unmet = gate.open().unwrap_err();
 /// assert_eq!(unmet[0].kind, ConditionKind::FixDeclared);
-/// assert_eq!(unmet[0].evidence, "No fix declared yet.");
+/// assert_eq!(unmet[0].evidence, "No fix is declared.");
 /// ```
 pub fn evaluate(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Gate {
     let conditions = ConditionKind::ALL

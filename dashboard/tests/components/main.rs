@@ -10,6 +10,7 @@ mod live;
 mod parts;
 mod reading;
 mod replaying;
+mod toasts;
 mod transforming;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

@@ -267,6 +267,26 @@ async fn tabs_are_links_and_mark_the_open_one() {
 }
 
 #[wasm_bindgen_test]
+async fn tabs_wider_than_the_page_scroll_to_the_open_one() {
+    let here = RwSignal::new(0);
+    let fixture = show(move || {
+        let tab = move |at: usize| Tab {
+            href: Signal::stored("/groups".to_string()),
+            label: "Waiting for approval",
+            count: Signal::stored(None),
+            is_open: Signal::derive(move || here.get() == at),
+        };
+        let tabs = (0..8).map(tab).collect();
+        view! { <div style="width: 200px; display: grid"><Tabs label="Views" tabs /></div> }
+    });
+    let row = fixture.get(".tabs");
+    row.set_attribute("style", "overflow-x: auto; white-space: nowrap").unwrap();
+    fixture.get(".tabs ul").set_attribute("style", "display: flex; flex-wrap: nowrap; width: max-content").unwrap();
+    here.set(7);
+    fixture.until("the last tab is in sight", |fixture| fixture.get(".tabs").scroll_left() > 0).await;
+}
+
+#[wasm_bindgen_test]
 async fn the_badge_pauses_and_resumes() {
     let fixture = show(|| {
         let live = Live::new(|_| async { Ok(dashboard::api::Answer::New(1)) }, |_: &i32| Pace::Calm);

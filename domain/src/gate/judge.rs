@@ -40,7 +40,7 @@ pub(super) fn judge(kind: ConditionKind, facts: &GateFacts<'_>, policy: &GatePol
 fn fix_declared(facts: &GateFacts<'_>) -> Judgement {
     match facts.fix {
         Some(fix) => met(format!("{} {}, declared by {}", fix.kind.label(), fix.reference, fix.declared_by)),
-        None => unmet("No fix declared yet."),
+        None => unmet("No fix is declared."),
     }
 }
 

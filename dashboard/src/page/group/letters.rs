@@ -21,8 +21,6 @@ use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use dashboard_model::words;
 use domain::filter::LetterFilter;
 use domain::letter::LetterStateKind;
-use leptos::html;
-use web_sys::Element;
 use wire::{GroupAnswer, LetterRow, LettersAnswer};
 
 /// The number of sorted letters that are shown at first, and by each click.
@@ -60,16 +58,9 @@ pub(super) fn LettersTab(
     let quarantined = current.part(|detail| letters_in(detail, Some(LetterStateKind::Quarantined)));
     let offers_release = move || state.get() == Some(LetterStateKind::Quarantined) && quarantined.get() > 0;
     let tools_open = RwSignal::new(false);
-    let bar: NodeRef<html::Div> = NodeRef::new();
-    Effect::new(move || {
-        let _ = state.get();
-        if let Some(bar) = bar.get() {
-            request_animation_frame(move || show_open_tab(&bar));
-        }
-    });
     let is_listed = RwSignal::new(false);
     view! {
-        <div class="letters-bar" class:letters-open=move || tools_open.get() node_ref=bar>
+        <div class="letters-bar" class:letters-open=move || tools_open.get()>
             <Tabs label="Letters by state" tabs />
             <button type="button" class="button letters-more" aria-expanded=attr(move || tools_open.get().to_string())
                 on:click=on(move |_| tools_open.update(|open| *open = !*open))>
@@ -89,16 +80,6 @@ pub(super) fn LettersTab(
                 <Letters current state=state.get() filter=filter.get() order suggestions planning actions changes is_listed />
             }
         })}
-    }
-}
-
-/// Scrolls the row of tabs, which is wider than a phone, to the open one.
-fn show_open_tab(bar: &Element) {
-    let find = |css| bar.query_selector(css).ok().flatten();
-    if let (Some(row), Some(open)) = (find(".tabs"), find(".tab[aria-current]")) {
-        let (around, tab) = (row.get_bounding_client_rect(), open.get_bounding_client_rect());
-        let off_px = tab.left() - around.left() - (around.width() - tab.width()) / 2.0;
-        row.set_scroll_left(row.scroll_left() + off_px as i32);
     }
 }
 

@@ -161,7 +161,7 @@ fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: bool) 
                 }
                 .into_any(),
                 (None, None) if is_offered_above => {
-                    view! { <p class="muted">"No fix declared yet."</p> }.into_any()
+                    view! { <p class="muted">"No fix is declared."</p> }.into_any()
                 }
                 (None, None) => view! {
                     <p class="muted">"Returned letters disproved the last fix."</p>

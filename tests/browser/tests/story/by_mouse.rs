@@ -67,7 +67,7 @@ async fn the_cause_is_found(otto: &Person) {
         otto.sees("matched: error type panic; the consumer's stamp claims the same").await;
     }
     otto.sees("orders::pricing").await;
-    otto.sees("No fix declared yet.").await;
+    otto.sees("No fix is declared.").await;
     otto.clicks("link", "Payload").await;
     otto.sees("gift_card").await;
     otto.sees("Attributes").await;
