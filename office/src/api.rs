@@ -149,7 +149,7 @@ pub fn router(api: Api, endpoints: &[Endpoint]) -> Router {
         routes = routes.route(endpoint.path, endpoint.guarded(&api));
     }
     let routes = routes
-        .route("/openapi.json", openapi::route(endpoints))
+        .route("/openapi.json", openapi::route(endpoints, &api))
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(answer::no_such_method)
         .layer(middleware::from_fn(layers::conditional))

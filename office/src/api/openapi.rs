@@ -1,24 +1,29 @@
 //! The OpenAPI document, generated from the table of endpoints and the schemas of the wire types.
 
+use super::Api;
 use super::endpoint::{Endpoint, JSON};
+use super::layers::authorise;
 use super::params;
 use axum::body::Bytes;
 use axum::http::Method;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
-use domain::role::Role;
+use domain::role::{Permission, Role};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, LazyLock};
 use wire::{API_ROOT, ErrorBody, TOKEN_HEADER};
 
-/// Returns the route that responds with the document. It is made when someone first asks for it, once, and shared by all
-/// responses: as a tree it takes several times its length, and most processes never need it.
-pub(super) fn route<S: Clone + Send + Sync + 'static>(endpoints: &[Endpoint]) -> MethodRouter<S> {
+/// Returns the route that responds with the document, to whoever may sign in: it is the longest answer there is, and
+/// strangers get short ones. It is made when someone first asks for it, once, and shared by all responses: as a tree it
+/// takes several times its length, and most processes never need it.
+pub(super) fn route(endpoints: &[Endpoint], api: &Api) -> MethodRouter<Api> {
     let endpoints = endpoints.to_vec();
     let text = Arc::new(LazyLock::new(move || Bytes::from(document(&endpoints).to_string())));
-    get(async move || ([(CONTENT_TYPE, "application/json")], Bytes::clone(&text)))
+    let guard = from_fn_with_state((api.clone(), Permission::View), authorise);
+    get(async move || ([(CONTENT_TYPE, "application/json")], Bytes::clone(&text))).route_layer(guard)
 }
 
 /// Returns the document of these endpoints: OpenAPI 3.1, whose schemas are JSON Schema 2020-12.

@@ -16,8 +16,8 @@ const MIB_MAX: f64 = 100.0;
 /// File handles that the office opens for other purposes meanwhile, for example for readers of its store.
 const OTHERS_MAX: usize = 64;
 const DEADLINE: Duration = Duration::from_secs(30);
-/// The whole response is the document, which nobody has to sign in for.
-const REQUEST: &[u8] = b"GET /api/v1/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n";
+/// The whole response is a page, which nobody has to sign in for.
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
 /// The bytes of a head that is as long as the office takes, less a few.
 const HEAD_BYTES: usize = 16_000;
 /// The same for the body of a sign-in.

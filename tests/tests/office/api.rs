@@ -18,6 +18,9 @@ use std::time::Duration;
 use tower::ServiceExt;
 use wire::{ApproveRequest, EntryRow, ErrorBody, ErrorCode, GroupsAnswer, LetterRow};
 
+/// The longest answer of the API to somebody without a token, bytes. The longest today has 142.
+const STRANGERS_BYTES_MAX: usize = 1_024;
+
 /// Identifies a caller by a token that is the name of a role.
 pub struct ByName;
 
@@ -104,6 +107,7 @@ async fn every_endpoint_accepts_its_least_role_and_no_lower_one() {
             let answer = call(&router, method.clone(), &path, unknown, &[]).await;
             assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{method} {path}");
             assert_eq!(answer.error().code, ErrorCode::SignedOut);
+            assert!(answer.body.len() <= STRANGERS_BYTES_MAX, "{method} {path}: {} bytes", answer.body.len());
         }
         for role in Role::ALL {
             let answer = call(&router, method.clone(), &path, Some(role.as_str()), &[]).await;
@@ -114,6 +118,22 @@ async fn every_endpoint_accepts_its_least_role_and_no_lower_one() {
             assert!(permission.least_role() > Role::Viewer, "a viewer changes nothing: {path}");
         }
     }
+}
+
+#[tokio::test]
+async fn strangers_get_short_answers() {
+    let (_world, router) = router().await;
+    for token in [None, Some("nobody")] {
+        let document = call(&router, Method::GET, "/openapi.json", token, &[]).await;
+        assert_eq!(document.status, StatusCode::UNAUTHORIZED);
+        let unknown = call(&router, Method::GET, &format!("/{}", "a".repeat(4_000)), token, &[]).await;
+        assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+        for answer in [document, unknown] {
+            assert!(answer.body.len() <= STRANGERS_BYTES_MAX, "{} bytes", answer.body.len());
+        }
+    }
+    let document = call(&router, Method::GET, "/openapi.json", Some("viewer"), &[]).await;
+    assert_eq!(document.status, StatusCode::OK);
 }
 
 #[tokio::test]
