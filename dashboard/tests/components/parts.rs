@@ -277,11 +277,16 @@ async fn tabs_wider_than_the_page_scroll_to_the_open_one() {
             is_open: Signal::derive(move || here.get() == at),
         };
         let tabs = (0..8).map(tab).collect();
-        view! { <div style="width: 200px; display: grid"><Tabs label="Views" tabs /></div> }
+        view! { <div id="page"><Tabs label="Views" tabs /></div> }
     });
-    let row = fixture.get(".tabs");
-    row.set_attribute("style", "overflow-x: auto; white-space: nowrap").unwrap();
-    fixture.get(".tabs ul").set_attribute("style", "display: flex; flex-wrap: nowrap; width: max-content").unwrap();
+    let styles = [
+        ("#page", "width: 200px; display: grid"),
+        (".tabs", "overflow-x: auto"),
+        (".tabs ul", "display: flex; flex-wrap: nowrap; width: max-content"),
+    ];
+    for (selector, style) in styles {
+        fixture.get(selector).set_attribute("style", style).unwrap();
+    }
     here.set(7);
     fixture.until("the last tab is in sight", |fixture| fixture.get(".tabs").scroll_left() > 0).await;
 }
