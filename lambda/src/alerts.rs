@@ -30,7 +30,7 @@ impl Alerts for SnsAlerts {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| SinkError { what: "an alert", source };
         let mut request = self.client.publish().topic_arn(&self.topic).subject(subject(alert));
         request = request.message(message(alert, self.dashboard.as_deref()));
-        let (level, kind) = (office::codes::json_name(&alert.level), office::codes::json_name(&alert.kind));
+        let (level, kind) = (office::names::json_name(&alert.level), office::names::json_name(&alert.kind));
         for (name, value) in [("level", level), ("kind", kind)] {
             let value = MessageAttributeValue::builder().data_type("String").string_value(value).build();
             request = request.message_attributes(name, value.map_err(|error| failed(Box::new(error)))?);
@@ -42,7 +42,7 @@ impl Alerts for SnsAlerts {
 
 /// Returns the level and the title, shortened to what an SNS subject can hold.
 pub(super) fn subject(alert: &Alert) -> String {
-    let level = office::codes::json_name(&alert.level).to_uppercase();
+    let level = office::names::json_name(&alert.level).to_uppercase();
     let printable = |c: char| if c.is_ascii_graphic() { c } else { ' ' };
     format!("[{level}] {}", alert.title).chars().map(printable).take(SUBJECT_CHARS_MAX).collect()
 }
@@ -65,13 +65,14 @@ pub(super) fn message(alert: &Alert, dashboard: Option<&str>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use domain::alert::AlertKind;
     use domain::impact::Severity;
     use domain::time::Timestamp;
 
-    fn alert(title: &str) -> Alert {
+    /// Returns an alert with this title.
+    pub fn alert(title: &str) -> Alert {
         Alert {
             kind: AlertKind::NewGroup,
             level: Severity::Critical,
@@ -79,7 +80,7 @@ mod tests {
             group: Some("3fa9".into()),
             replay: None,
             title: title.into(),
-            summary: String::new(),
+            summary: "New group (permanent, StorageError, order.placed, group 3fa9)".into(),
             advice: "Open the group.".into(),
         }
     }

@@ -48,24 +48,9 @@ fn plain(title: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alerts::tests::alert;
     use crate::{alerts, events};
-    use domain::alert::AlertKind;
-    use domain::impact::Severity;
-    use domain::time::Timestamp;
     use std::sync::{Arc, Mutex, PoisonError};
-
-    fn alert(title: &str) -> Alert {
-        Alert {
-            kind: AlertKind::NewGroup,
-            level: Severity::Critical,
-            at: Timestamp::from_ms(0),
-            group: Some("3fa9".into()),
-            replay: None,
-            title: format!("New group: {title}"),
-            summary: "New group (permanent, StorageError, order.placed, group 3fa9)".into(),
-            advice: "Open the group.".into(),
-        }
-    }
 
     /// A sink that keeps what it would send: subject, body and event.
     struct Sent(Arc<Mutex<Vec<String>>>);
@@ -84,7 +69,7 @@ mod tests {
     async fn sent(title: &str, carries_titles: bool) -> Vec<String> {
         let texts = Arc::new(Mutex::new(Vec::new()));
         let sinks: Vec<Box<dyn Alerts>> = vec![Box::new(Sent(texts.clone()))];
-        AlertFanout { sinks, carries_titles }.raise(&alert(title)).await.unwrap();
+        AlertFanout { sinks, carries_titles }.raise(&alert(&format!("New group: {title}"))).await.unwrap();
         let texts = texts.lock().unwrap_or_else(PoisonError::into_inner).clone();
         assert_eq!(texts.len(), 3);
         texts

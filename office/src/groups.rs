@@ -1,12 +1,12 @@
 //! What the handlers share about groups: writes of counters, groups that open again after a death, alerts.
 
 use crate::audit::Auditor;
-use crate::codes::summary;
 use crate::commit::{Tries, commit};
 use crate::error::{OfficeError, chain};
 use crate::merged;
 use crate::office::Office;
 use crate::port::{Expect, Write};
+use crate::summary;
 use domain::alert::{Alert, AlertKind};
 use domain::audit::Act;
 use domain::group::{CountsDeltas, GroupState, Variant};
@@ -125,7 +125,7 @@ pub(crate) fn new_group(group: &Variant, now: Timestamp) -> Alert {
         group: Some(group.id.clone()),
         replay: None,
         title: format!("New group: {}", group.title),
-        summary: summary(AlertKind::NewGroup.label(), group),
+        summary: summary::about_group(AlertKind::NewGroup.label(), group),
         advice: "Open the group and check its impact. Find the cause, and declare the fix once it is live.".into(),
     }
 }
@@ -138,7 +138,7 @@ fn discarded_again(group: &Variant, now: Timestamp) -> Alert {
         group: Some(group.id.clone()),
         replay: None,
         title: format!("Failing again after a discard: {}", group.title),
-        summary: summary(AlertKind::DiscardedAgain.label(), group),
+        summary: summary::about_group(AlertKind::DiscardedAgain.label(), group),
         advice: "The letters of this group were discarded, but its cause is still there. Find the cause.".into(),
     }
 }
@@ -151,7 +151,7 @@ fn regression(group: &Variant, now: Timestamp) -> Alert {
         group: Some(group.id.clone()),
         replay: None,
         title: format!("Regression: {}", group.title),
-        summary: summary(AlertKind::Regression.label(), group),
+        summary: summary::about_group(AlertKind::Regression.label(), group),
         advice: "The fix of this group failed, or an older version is running again. Compare the deployed version with the fix.".into(),
     }
 }

@@ -10,9 +10,9 @@ mod reported;
 mod returned;
 mod stamped;
 
-use crate::codes::json_name;
 use crate::error::{OfficeError, chain};
 use crate::guard;
+use crate::names::json_name;
 use crate::office::Office;
 use domain::id::{MessageId, ReplayId};
 use domain::limits::PAGE_MAX;

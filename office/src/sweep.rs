@@ -168,7 +168,7 @@ impl Gauges {
             data.push(Datum::one(&REVENUE_AT_RISK, &[sum.currency.as_str()], now, amount));
         }
         for (severity, customers) in &self.customers {
-            let severity = crate::codes::json_name(severity);
+            let severity = crate::names::json_name(severity);
             data.push(Datum::one(&CUSTOMERS_AFFECTED, &[&severity], now, *customers as f64));
         }
         data

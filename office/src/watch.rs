@@ -1,10 +1,10 @@
 //! Alerts about groups that wait, in each sweep. [`domain::watch`] says when.
 
-use crate::codes::summary;
 use crate::commit::{Tries, commit};
 use crate::error::{OfficeError, chain};
 use crate::office::Office;
 use crate::port::{Expect, GroupFacts, Write};
+use crate::summary;
 use domain::alert::{Alert, AlertKind};
 use domain::group::{GroupState, Variant};
 use domain::time::Timestamp;
@@ -82,7 +82,7 @@ fn alert(group: &Variant, news: &News, now: Timestamp) -> Alert {
         group: Some(group.id.clone()),
         replay: None,
         title: format!("{}: {}: {clauses}", kind.label(), group.title),
-        summary: summary(&format!("{}: {clauses}", kind.label()), group),
+        summary: summary::about_group(&format!("{}: {clauses}", kind.label()), group),
         advice: advice.into(),
     }
 }

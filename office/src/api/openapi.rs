@@ -98,7 +98,7 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     }
     if let Some(permission) = endpoint.permission {
         operation["security"] = json!([{ "session": [] }]);
-        operation["x-permission"] = json!(crate::codes::json_name(&permission));
+        operation["x-permission"] = json!(crate::names::json_name(&permission));
         operation["x-least-role"] = json!(permission.least_role().as_str());
     }
     operation

@@ -2,13 +2,14 @@
 
 use super::Did;
 use crate::audit::Auditor;
-use crate::codes::{self, json_name, summary};
 use crate::commit::commit;
 use crate::error::OfficeError;
 use crate::gate::{LettersToSend, Moment, judge};
 use crate::merged;
+use crate::names::json_name;
 use crate::office::Office;
 use crate::port::{Expect, GroupFacts, Write};
+use crate::summary;
 use domain::alert::{Alert, AlertKind};
 use domain::audit::Act;
 use domain::fix::Fix;
@@ -273,7 +274,7 @@ fn finished_alert(group: &Variant, replay: &Replay, detail: &str, now: Timestamp
         group: Some(group.id.clone()),
         replay: Some(replay.id().clone()),
         title: format!("Replay finished: {}: {detail}", group.title),
-        summary: summary(&format!("Replay finished: {detail}"), group),
+        summary: summary::about_group(&format!("Replay finished: {detail}"), group),
         advice: "Check the letters that returned, expired or were skipped, if any.".into(),
     }
 }
@@ -287,7 +288,7 @@ fn paused_alert(group: &Variant, replay: &Replay, why: &PauseReason, now: Timest
         group: Some(group.id.clone()),
         replay: Some(replay.id().clone()),
         title: format!("Replay paused ({} {}): {words}", json_name(&group.classification.class), group.title),
-        summary: summary(&format!("Replay paused: {}", codes::reason(why, &words)), group),
+        summary: summary::about_group(&format!("Replay paused: {}", summary::pause_reason(why, &words)), group),
         advice: "Check the returned letters. Declare a new fix once it is live and resume, or abort.".into(),
     }
 }

@@ -2,11 +2,11 @@
 //! queues of the function, where intake and the doctor find it, and people are alerted.
 
 use super::{Taken, refusal};
-use crate::codes::start_summary;
 use crate::commit::{Tries, commit};
 use crate::error::{OfficeError, chain};
 use crate::office::Office;
 use crate::port::{Expect, Write};
+use crate::summary;
 use domain::alert::{Alert, AlertKind};
 use domain::clock::is_recent;
 use domain::doctor::{cannot_start, make_it_start};
@@ -99,7 +99,7 @@ async fn alert(office: &Office, key: &ReportKey) -> Result<(), OfficeError> {
         group: None,
         replay: None,
         title: cannot_start(starts),
-        summary: start_summary(&starts.report),
+        summary: summary::about_start(&starts.report),
         advice: make_it_start(starts, &key.queue),
     };
     // First the alert: one that is sent twice does less harm than one that is lost.

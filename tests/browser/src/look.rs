@@ -74,6 +74,23 @@ const TOO_SMALL: &str = r#"
 /// Keys that are shown, other than in the help.
 const KEYS: &str =
     "return [...document.querySelectorAll('kbd')].filter(e => e.checkVisibility() && !e.closest('.help')).length";
+/// Which of an open dialog's title and buttons is out of sight, at its beginning or at its end.
+const OUT_OF_SIGHT: &str = r#"
+    const dialog = document.querySelector('dialog[open]');
+    if (!dialog) return [];
+    const before = dialog.scrollTop;
+    const isOut = css => {
+        const frame = dialog.getBoundingClientRect();
+        const part = dialog.querySelector(`.dialog-form > ${css}`)?.getBoundingClientRect();
+        return part && (part.top < frame.top - 1 || part.bottom > frame.bottom + 1);
+    };
+    const out = [0, dialog.scrollHeight].flatMap(to => {
+        dialog.scrollTop = to;
+        return ['h2', '.dialog-buttons'].filter(isOut).map(css => `${css} where the dialog is scrolled to ${to}`);
+    });
+    dialog.scrollTop = before;
+    return out;
+"#;
 /// WCAG 2.5.8.
 const TARGET_PX: u32 = 24;
 /// The number of pixels by which the page is too wide. Pages must not scroll sideways.
@@ -135,6 +152,9 @@ impl Person {
                 let sideways = self.script(TOO_WIDE, Vec::new()).await;
                 if sideways.as_i64() != Some(0) {
                     self.fault(format!("{which}: {sideways} px too wide"));
+                }
+                if let Value::Array(out) = self.script(OUT_OF_SIGHT, Vec::new()).await {
+                    out.into_iter().for_each(|one| self.fault(format!("{which}: out of sight: {one}")));
                 }
                 if let Value::Array(small) = self.script(TOO_SMALL, vec![json!(TARGET_PX)]).await {
                     small.into_iter().for_each(|one| self.fault(format!("{which}: too small to press: {one}")));

@@ -1,6 +1,7 @@
-//! Names in code, and alerts without a word of a letter: their summaries are made of fixed words, names in code, counts,
-//! money and times. Mails are not encrypted, and events are forwarded; a group's title has words of an error message.
+//! Alerts without a word of a letter: their summaries are made of fixed words, names in code, counts, money and times.
+//! Mails are not encrypted, and events are forwarded; a group's title has words of an error message.
 
+use crate::names::json_name;
 use domain::group::Variant;
 use domain::reading::{Category, Class};
 use domain::replay::PauseReason;
@@ -13,14 +14,9 @@ const DIGITS_MAX: usize = 2;
 /// How much of a group's id a summary shows, bytes: enough to tell groups apart.
 const ID_BYTES: usize = 8;
 
-/// Returns the name of an enum value, as in JSON.
-pub fn json_name(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(String::from)).unwrap_or_default()
-}
-
 /// Returns a summary of an alert about a group: what happened, its class and category, the type of its error, its message
 /// type, and the beginning of its id.
-pub(crate) fn summary(what: &str, group: &Variant) -> String {
+pub(crate) fn about_group(what: &str, group: &Variant) -> String {
     let known = [
         Some(group.classification.class).filter(|class| *class != Class::Unknown).map(|class| json_name(&class)),
         Some(group.classification.category).filter(|it| *it != Category::Unknown).map(|it| json_name(&it)),
@@ -37,14 +33,14 @@ pub(crate) fn summary(what: &str, group: &Variant) -> String {
 }
 
 /// Returns a summary of an alert about a deployment that cannot start.
-pub(crate) fn start_summary(report: &Report) -> String {
+pub(crate) fn about_start(report: &Report) -> String {
     let found = report.error.as_ref().and_then(|error| error.error_type.as_deref()).and_then(error_type);
     let found = found.map(|name| format!(" ({name})")).unwrap_or_default();
     format!("{} cannot start{found}", report.function_name())
 }
 
 /// Returns why a replay is paused, without what a letter, a version or an endpoint says.
-pub(crate) fn reason(why: &PauseReason, in_words: &str) -> String {
+pub(crate) fn pause_reason(why: &PauseReason, in_words: &str) -> String {
     match why {
         PauseReason::GateClosed { .. } => "the gate is closed".into(),
         PauseReason::QueueUnavailable { .. } => "the main queue cannot take letters".into(),
@@ -63,7 +59,7 @@ fn error_type(path: &str) -> Option<&str> {
     (is_code(name, "_") && has_form).then_some(name)
 }
 
-/// Whether a small letter is followed by a capital one, and no digit is near.
+/// Whether a small letter is followed by a capital one somewhere. A name with a digit may be a person's or a record's.
 fn has_hump(name: &str) -> bool {
     let hump = name.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
     hump && !name.bytes().any(|byte| byte.is_ascii_digit())
