@@ -43,7 +43,7 @@ pub use discard::DiscardForm;
 pub use drafting::DraftProgress;
 pub use field::{Field, next_id};
 pub use frame::{Frame, Rail};
-pub use gate::GateList;
+pub use gate::{Clears, GateList};
 pub use help::{Help, HelpOpen};
 pub use icon::{Glyph, Icon};
 pub use json::JsonView;

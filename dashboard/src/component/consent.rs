@@ -1,7 +1,7 @@
 //! Dialogs that need consent: approving a plan, and resuming a replay.
 
 use crate::api::ApiError;
-use crate::component::{Countdown, Dialog, Field, GateList, Kind, PlanText};
+use crate::component::{Clears, Dialog, Field, GateList, Kind, PlanText};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::{Consent, after_pause, blocked, opens_at, question, to_type, waivable};
 use dashboard_model::stay::caveat;
@@ -223,7 +223,7 @@ fn Waivers(gate: Signal<GateView>, consent: RwSignal<Consent>) -> impl IntoView 
                 <p class="muted">
                     "Wait until they are met, or waive them with a reason."
                     {part(move || gate.with(opens_at).map(|at| view! {
-                        {format!(" \"{}\" clears in ", ConditionKind::Quiet.label())}<Countdown to=at />"."
+                        {format!(" \"{}\": ", ConditionKind::Quiet.label())}<Clears at />
                     }.into_any()))}
                 </p>
                 <For each=move || kinds.get() key=|kind| *kind children=move |kind| view! {

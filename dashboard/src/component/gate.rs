@@ -5,6 +5,7 @@ use crate::component::Countdown;
 use crate::reactive::prelude::*;
 use dashboard_model::gate::{Mark, evidence, mark};
 use domain::gate::{ConditionKind, Status};
+use domain::time::Timestamp;
 use wire::GateView;
 
 /// Shows the conditions of a gate in order.
@@ -48,7 +49,6 @@ fn Row(gate: Signal<GateView>, kind: ConditionKind) -> impl IntoView {
             _ => None,
         })
     });
-    let is_due = Memo::new(move |_| clears.get().is_some_and(|at| clock::ticking() >= at));
     view! {
         <li class=attr(move || format!("gate-row tone-{}", look().0.as_str()))>
             <span class="gate-mark" aria-hidden="true">{part(move || look().1)}</span>
@@ -57,17 +57,24 @@ fn Row(gate: Signal<GateView>, kind: ConditionKind) -> impl IntoView {
                     {kind.label()}
                     <span class="sr-only">{part(move || format!(": {}", look().2))}</span>
                     {part(move || clears.get().map(|at| view! {
-                        <span class="gate-opens">
-                            <Show when=move || is_due.get()
-                                fallback=move || view! { "clears in "<Countdown to=at /> }>
-                                "checking…"
-                            </Show>
-                        </span>
+                        <span class="gate-opens"><Clears at /></span>
                     }.into_any()))}
                 </p>
                 <p class="gate-evidence">{part(shown_evidence)}</p>
                 {part(move || waived().map(|words| view! { <p class="gate-waived">{words}</p> }.into_any()))}
             </div>
         </li>
+    }
+}
+
+/// Says when a condition clears by itself, and that it is looked at again once that time has come.
+#[component]
+pub fn Clears(
+    /// When it clears.
+    at: Timestamp,
+) -> impl IntoView {
+    let is_due = Memo::new(move |_| clock::ticking() >= at);
+    view! {
+        <Show when=move || is_due.get() fallback=move || view! { "clears in "<Countdown to=at /> }>"checking…"</Show>
     }
 }

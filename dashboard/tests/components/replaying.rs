@@ -130,6 +130,14 @@ async fn a_due_condition_is_checked() {
 }
 
 #[wasm_bindgen_test]
+async fn an_approval_does_not_count_below_zero() {
+    let approval = approving(10, gate(unmet(Some(js_sys::Date::now() - 1.0)), met()), "bo").await;
+    let checked = "\"Quiet since the fix\": checking…";
+    approval.fixture.until("it is checked", |fixture| fixture.text().contains(checked)).await;
+    assert!(!approval.fixture.text().contains("clears in"), "{}", approval.fixture.text());
+}
+
+#[wasm_bindgen_test]
 async fn an_approval_needs_a_reason_and_names_the_shown_plan() {
     let approval = approving(10, gate(met(), met()), "bo").await;
     let text = approval.fixture.text();
