@@ -97,8 +97,9 @@ impl Entry {
             Outcome::Sending { .. } | Outcome::InFlight { .. } if marker.attempt != attempt => {
                 return Err(Unproven::OtherAttempt);
             }
-            // After a single send the id is unique; after several, only the last id is known.
-            Outcome::InFlight { message_id, .. } if self.sends == 1 && *message_id != receipt.message_id => {
+            // Of several sends only the last id is known. A receipt of an earlier one proves nothing, because a copy of the
+            // marker in another message looks the same.
+            Outcome::InFlight { message_id, .. } if *message_id != receipt.message_id => {
                 return Err(Unproven::OtherMessage);
             }
             Outcome::Sending { .. } | Outcome::InFlight { .. } => {}
@@ -181,7 +182,8 @@ mod tests {
         // The entry, its sends, the attempts, the message's id, the expected result.
         check(in_flight(), 1, (2, 2), "m", None);
         check(in_flight(), 1, (2, 2), "another", Some(OtherMessage));
-        check(in_flight(), 2, (2, 2), "the first sending's", None);
+        check(in_flight(), 2, (2, 2), "m", None);
+        check(in_flight(), 2, (2, 2), "the first sending's", Some(OtherMessage));
         check(in_flight(), 1, (1, 2), "m", Some(OtherAttempt));
         check(in_flight(), 1, (3, 2), "m", Some(OtherAttempt));
         check(sending(), 1, (2, 2), "unknown", None);
