@@ -24,6 +24,11 @@ fn batch_by_batch() -> Value {
     json!({ "canary_letters": LETTERS, "pace_per_s": BATCH })
 }
 
+/// All letters in one wave, one letter in a second: a request to pause has half a minute before the last of them is sent.
+fn one_by_one() -> Value {
+    json!({ "canary_letters": LETTERS, "pace_per_s": 1 })
+}
+
 /// Matches commits of this replay.
 fn commits(replay: &ReplayId) -> impl Fn(&Call) -> bool + Send + Sync + 'static {
     let id = replay.as_str().to_owned();
@@ -183,18 +188,18 @@ pub async fn two_executors(fixture: Fixture) {
     fixture.ends_exactly(Some(&id), 0, LETTERS).await;
 }
 
-/// A pause is acknowledged during a send: that batch is sent, and no batch after it. Then a second pause without a held
+/// A pause is acknowledged during a send: that letter is sent, and none after it. Then a second pause without a held
 /// call, to measure the time from the acknowledgement to the last send.
 pub async fn paused_in_a_wave(fixture: Fixture) {
     let group = fixture.dead(LETTERS).await;
     let mut armed = fixture.stack.proxy.arm(Fault::Hold(Moment::Before), 1, fixture.is_send());
-    let id = fixture.replay(&group.id, batch_by_batch()).await;
+    let id = fixture.replay(&group.id, one_by_one()).await;
     let struck = armed.strikes().await;
     fixture.pause(&id).await;
     struck.release();
     is_idle(&fixture, &id).await;
-    assert_eq!(fixture.sends().len(), 1, "only the batch that was being sent");
-    assert_eq!(fixture.view(&id).await.total.pending, LETTERS - BATCH);
+    assert_eq!(fixture.sends().len(), 1, "only the letter that was being sent");
+    assert_eq!(fixture.view(&id).await.total.pending, LETTERS - 1);
 
     fixture.approver(&format!("/replays/{id}/resume"), json!({})).await;
     until("the replay sends again", async || (fixture.sends().len() > 1).then_some(())).await;
@@ -218,6 +223,7 @@ pub async fn paused_in_a_wave(fixture: Fixture) {
 async fn is_idle(fixture: &Fixture, id: &ReplayId) {
     until("no letter is on its way", async || {
         let view = fixture.view(id).await;
+        assert!(!view.replay.is_finished(), "{id} has finished before it was paused: {:?}", view.total);
         (view.replay.is_paused() && view.total.sending + view.total.in_flight == 0).then_some(())
     })
     .await;
