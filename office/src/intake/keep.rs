@@ -10,11 +10,15 @@ use domain::group::{CountsDeltas, Variant};
 use domain::id::{GroupId, LetterId};
 use domain::letter::Letter;
 use domain::time::Timestamp;
-use std::collections::BTreeMap;
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How often a commit is tried. Each conflict removes at least one letter, gives it its own id, or reads at least one
 /// variant again, or was a passing conflict on a counter.
 const TRIES_MAX: usize = 3 * domain::limits::KEEP_LETTERS_MAX + 8;
+
+/// Groups that are read at once: a batch may have letters of a hundred, and each is a call to the store or several.
+const GROUPS_AT_ONCE: usize = 16;
 
 struct Fresh {
     source: ReadMessage,
@@ -94,11 +98,10 @@ async fn commit_all(
         if fresh.is_empty() {
             return Ok(Vec::new());
         }
-        for id in fresh.iter().map(|f| &f.letter.group) {
-            if !known.contains_key(id) {
-                known.insert(id.clone(), office.store.group(id).await?);
-            }
-        }
+        let ids: BTreeSet<&GroupId> = fresh.iter().map(|f| &f.letter.group).collect();
+        let ids: Vec<GroupId> = ids.into_iter().filter(|id| !known.contains_key(*id)).cloned().collect();
+        let read = |id: GroupId| async move { office.store.group(&id).await.map(|group| (id, group)) };
+        known.extend(stream::iter(ids).map(read).buffered(GROUPS_AT_ONCE).try_collect::<Vec<_>>().await?);
         let (writes, opened) = writes(fresh, &known, now);
         let Committed::Conflict(failed) = commit(office, writes).await? else { return Ok(opened) };
         let mut taken = Vec::new();
@@ -186,15 +189,16 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Va
 
 /// Opens resolved groups that got a letter again, and notes the versions that letters died on. Returns the number of regressions.
 async fn follow_up(office: &Office, fresh: &[Fresh], now: Timestamp) -> usize {
-    let mut latest: BTreeMap<&GroupId, (Timestamp, groups::Versions)> = BTreeMap::new();
+    let mut latest: BTreeMap<GroupId, (Timestamp, groups::Versions)> = BTreeMap::new();
     for f in fresh {
-        let (at, versions) = latest.entry(&f.letter.group).or_insert((f.letter.died_at, groups::Versions::new()));
+        let (at, versions) =
+            latest.entry(f.letter.group.clone()).or_insert((f.letter.died_at, groups::Versions::new()));
         *at = (*at).max(f.letter.died_at);
         versions.extend(groups::version_of(&f.letter));
     }
-    let mut regressions = 0;
-    for (group, (died_at, versions)) in latest {
-        regressions += usize::from(groups::after_death(office, group, died_at, &versions, now).await);
-    }
-    regressions
+    let after = |(group, (died_at, versions)): (GroupId, (Timestamp, groups::Versions))| async move {
+        groups::after_death(office, &group, died_at, &versions, now).await
+    };
+    let regressed = stream::iter(latest).map(after).buffered(GROUPS_AT_ONCE);
+    regressed.fold(0, async |count, regressed| count + usize::from(regressed)).await
 }
