@@ -62,6 +62,12 @@ pub fn about(money: &Money) -> String {
     format!("about {}", amount(&whole).major)
 }
 
+/// Formats a converted total that is not complete: `≥ €64,000`. It is rounded down, because it is a lower bound.
+pub fn at_least(money: &Money) -> String {
+    let whole = Money { amount: money.amount.floor(), ..*money };
+    format!("≥ {}", amount(&whole).major)
+}
+
 /// Formats a count, grouped by thousands.
 pub fn count(n: u64) -> String {
     grouped(&n.to_string())
@@ -156,6 +162,7 @@ mod tests {
     #[test]
     fn converted_and_incomparable_money_says_so() {
         assert_eq!(about(&money("6790.62 EUR")), "about €6,791");
+        assert_eq!(at_least(&money("6790.62 EUR")), "≥ €6,790");
         let codes = |text: &str| text.split_whitespace().filter_map(Currency::parse).collect::<Vec<_>>();
         assert_eq!(not_compared(&[]), None);
         let words = not_compared(&codes("CHF EUR USD")).unwrap();

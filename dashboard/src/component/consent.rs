@@ -113,7 +113,7 @@ pub fn ApproveDialog(
                 {move || seen.with(|seen| seen.as_ref().map(|seen| after_pause(&seen.plan)))}
             </p>
             <Caveat people />
-            <Waivers gate consent />
+            <Waivers gate consent with_evidence=true />
             <Reason consent label="Why is it safe to replay now?" />
             {part(move || typed.get().map(|n| view! {
                 <Field label=format!("Type {n} to confirm") mode="numeric" chars_max=20
@@ -210,7 +210,13 @@ fn Reason(consent: RwSignal<Consent>, label: &'static str) -> impl IntoView {
 
 /// Shows a field for each unmet condition that may be waived.
 #[component]
-fn Waivers(gate: Signal<GateView>, consent: RwSignal<Consent>) -> impl IntoView {
+fn Waivers(
+    gate: Signal<GateView>,
+    consent: RwSignal<Consent>,
+    /// Whether each field repeats its condition's evidence. A dialog that lists the gate shows it already.
+    #[prop(optional)]
+    with_evidence: bool,
+) -> impl IntoView {
     let unmet = gate.map(waivable);
     let kinds = unmet.map(move |unmet| unmet.iter().map(|c| c.kind).collect::<Vec<_>>());
     let evidence = move |kind: ConditionKind| {
@@ -229,7 +235,7 @@ fn Waivers(gate: Signal<GateView>, consent: RwSignal<Consent>) -> impl IntoView 
                 <For each=move || kinds.get() key=|kind| *kind children=move |kind| view! {
                     <Field
                         label=format!("Reason to waive \"{}\"", kind.label())
-                        hint=Signal::derive(move || evidence(kind))
+                        hint=Signal::derive(move || with_evidence.then(|| evidence(kind)).flatten())
                         value=Signal::derive(move || consent.with(|c| c.waiver(kind).to_string()))
                         on_input=move |text| consent.update(|c| c.waive(kind, text)) />
                 } />

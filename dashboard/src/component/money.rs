@@ -1,7 +1,7 @@
 //! Money: one sum in full with a quiet minor unit, and a note about other currencies, or their total by the policy's rates.
 
 use crate::reactive::prelude::*;
-use dashboard_model::money::{about, amount, by_size, line};
+use dashboard_model::money::{about, amount, at_least, by_size, line};
 use domain::group::Tally;
 use domain::money::Money;
 
@@ -29,8 +29,8 @@ pub fn MoneyText(
         };
         if let Some(total) = total.get().filter(|total| tally.money.sums() != [*total]) {
             let exact = format!("{exact}, by the policy's rates");
-            let sign = if is_partial { "≥ " } else { "" };
-            return view! { <span class="money" title=exact>{sign}{about(&total)}</span> }.into_any();
+            let words = if is_partial { at_least(&total) } else { about(&total) };
+            return view! { <span class="money" title=exact>{words}</span> }.into_any();
         }
         let first = amount(first);
         let others: Vec<String> = sums.iter().skip(1).map(|sum| amount(sum).text()).collect();

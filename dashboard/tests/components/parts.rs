@@ -159,6 +159,7 @@ async fn converted_money_says_about() {
     };
     let mut both = tally(2, 2, Some("12"));
     both.money.add(money("1234567", "JPY"));
+    let partial = Tally { letters: 3, ..both.clone() };
     let total = RwSignal::new(None);
     let fixture = show(move || view! { <MoneyText tally=both total /> });
     assert_eq!(fixture.text(), "¥1,234,567+ €12.00");
@@ -167,6 +168,9 @@ async fn converted_money_says_about() {
     assert_eq!(fixture.text(), "about €6,802");
     let exact = fixture.attribute(".money", "title").unwrap();
     assert!(exact.contains("¥1,234,567 + €12.00") && exact.ends_with("by the policy's rates"), "{exact}");
+    // What has no price makes it a lower bound.
+    let fixture = show(move || view! { <MoneyText tally=partial total /> });
+    assert_eq!(fixture.text(), "≥ €6,802");
 }
 
 #[wasm_bindgen_test]

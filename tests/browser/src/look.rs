@@ -23,6 +23,26 @@ impl Screen {
     }
 }
 
+/// What a person works with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A mouse, at a laptop.
+    Mouse,
+    /// A finger, on a phone.
+    Touch,
+    /// Tab and Enter, at a laptop.
+    Keyboard,
+}
+
+impl By {
+    fn screen(self) -> Screen {
+        match self {
+            Self::Mouse | Self::Keyboard => Screen::Wide,
+            Self::Touch => Screen::Phone,
+        }
+    }
+}
+
 /// The system's theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
@@ -125,20 +145,20 @@ impl Person {
         self.slow_script(SETTLE).await;
     }
 
-    /// Goes on with another screen.
-    pub async fn takes(&self, screen: Screen) {
-        *self.screen.lock().unwrap_or_else(PoisonError::into_inner) = screen;
-        self.sees_as(screen, Theme::Light).await;
+    /// Goes on with another device.
+    pub async fn works(&self, by: By) {
+        *self.by.lock().unwrap_or_else(PoisonError::into_inner) = by;
+        self.sees_as(by.screen(), Theme::Light).await;
     }
 
-    /// Whether their device is a phone.
-    pub fn is_on_a_phone(&self) -> bool {
-        *self.screen.lock().unwrap_or_else(PoisonError::into_inner) == Screen::Phone
+    /// What they work with.
+    pub fn by(&self) -> By {
+        *self.by.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes screenshots and runs axe in every screen and theme. On a phone a story shows nothing new.
+    /// Takes screenshots and runs axe in every screen and theme. A story by touch or by keyboard shows nothing new.
     pub async fn shows(&self, what: &str) {
-        if self.is_on_a_phone() {
+        if self.by() != By::Mouse {
             return;
         }
         for screen in [Screen::Wide, Screen::Phone] {

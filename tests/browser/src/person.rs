@@ -2,7 +2,7 @@
 //! and reads.
 
 use crate::driver::Driver;
-use crate::look::Screen;
+use crate::look::By;
 use harness::running::within;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -59,8 +59,7 @@ pub struct Person {
     /// Their browser.
     pub driver: WebDriver,
     name: &'static str,
-    /// The screen of their device.
-    pub(crate) screen: Mutex<Screen>,
+    pub(crate) by: Mutex<By>,
     faults: Mutex<Vec<String>>,
 }
 
@@ -74,8 +73,8 @@ impl Person {
         options.set_browser_log_level(LoggingPrefsLogLevel::All).expect("a log level");
         local::http::provide_tls();
         let driver = WebDriver::new(driver.url(), options).await.expect("Chromium starts");
-        let person = Self { driver, name, screen: Mutex::new(Screen::Wide), faults: Mutex::new(Vec::new()) };
-        person.takes(Screen::Wide).await;
+        let person = Self { driver, name, by: Mutex::new(By::Mouse), faults: Mutex::new(Vec::new()) };
+        person.works(By::Mouse).await;
         person
     }
 
@@ -138,12 +137,12 @@ impl Person {
         self.look_for(role, "").await.map(|(_, names)| names).unwrap_or_default()
     }
 
-    /// Clicks an element with the mouse, as soon as it is enabled.
+    /// Clicks an element, or presses Tab until it has the focus and then Enter, as soon as it is enabled.
     pub async fn clicks(&self, role: &str, name: &str) {
         self.clicks_when(role, name, false).await;
     }
 
-    /// Clicks an element with the mouse, even if it is disabled.
+    /// Like [`Person::clicks`], even if the element is disabled.
     pub async fn tries(&self, role: &str, name: &str) {
         self.clicks_when(role, name, true).await;
     }
@@ -159,18 +158,35 @@ impl Person {
             }
             // The element may move or be replaced before the click, or be covered by a sticky element. Then scroll and
             // retry.
-            match element.click().await {
-                Ok(()) => Some(()),
-                Err(error) => {
-                    last = error.to_string();
-                    let _ = element.scroll_into_view().await;
-                    None
-                }
+            let pressed = match self.by() {
+                By::Mouse | By::Touch => element.click().await.map_err(|error| error.to_string()),
+                By::Keyboard => self.presses(role, &element).await,
+            };
+            if let Err(error) = pressed {
+                last = error;
+                let _ = element.scroll_into_view().await;
+                return None;
             }
+            Some(())
         });
         if clicked.await.is_none() {
             panic!("{} cannot click the {role} {name:?}: {last}\n{}", self.name, self.reads().await);
         }
+    }
+
+    /// Presses Tab until an element has the focus, then Enter. A text field only needs the focus.
+    async fn presses(&self, role: &str, element: &WebElement) -> Result<(), String> {
+        for _ in 0..TABS_MAX {
+            let focused = self.driver.active_element().await.map_err(|error| error.to_string())?;
+            if focused == *element {
+                if role != "textbox" {
+                    self.types(Key::Enter).await;
+                }
+                return Ok(());
+            }
+            self.types(Key::Tab).await;
+        }
+        Err(format!("{TABS_MAX} times Tab do not reach it; now the focus is at {:?}", self.focus().await))
     }
 
     /// Waits for an element whose name begins so, and returns the name of the first one.
@@ -189,7 +205,7 @@ impl Person {
         self.clicks("link", &name).await;
     }
 
-    /// Clicks a text field and types.
+    /// Goes to a text field and types.
     pub async fn writes(&self, field: &str, text: &str) {
         self.clicks("textbox", field).await;
         self.types(text).await;

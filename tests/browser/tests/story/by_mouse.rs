@@ -1,7 +1,7 @@
-//! FEATURE: replaying letters by mouse, and by touch on a phone.
+//! FEATURE: replaying letters by mouse, by touch on a phone, and by Tab and Enter.
 
 use crate::fixture::{A_REPLAY, BUG, Fixture, QUIET};
-use browser::look::Screen;
+use browser::look::By;
 use browser::person::Person;
 use domain::role::Role;
 use local::orders::{Kind, Version};
@@ -13,23 +13,28 @@ mod rule_a_wrong_fix_pauses_its_replay_and_the_right_one_resumes_it {
     /// engraved. Version 2 fixes new orders and the other 8, so more than half of any wave after the canary return.
     #[tokio::test]
     async fn example_thirty_gift_cards() {
-        story(Screen::Wide).await;
+        story(By::Mouse).await;
     }
 
     #[tokio::test]
     async fn example_thirty_gift_cards_on_a_phone() {
-        story(Screen::Phone).await;
+        story(By::Touch).await;
     }
 
-    async fn story(screen: Screen) {
+    #[tokio::test]
+    async fn example_thirty_gift_cards_by_keyboard() {
+        story(By::Keyboard).await;
+    }
+
+    async fn story(by: By) {
         let fixture = Fixture::open().await;
         let otto = fixture.enters(Role::Operator, "otto").await;
-        otto.takes(screen).await;
+        otto.works(by).await;
         letters_arrive(&fixture, &otto).await;
         the_cause_is_found(&otto).await;
         the_wrong_fix_is_planned(&fixture, &otto).await;
         let anna = fixture.enters(Role::Approver, "anna").await;
-        anna.takes(screen).await;
+        anna.works(by).await;
         it_is_approved(&anna).await;
         the_replay_pauses(&otto, &anna).await;
         the_right_fix_resumes_it(&fixture, &otto, &anna).await;
@@ -63,7 +68,7 @@ async fn letters_arrive(fixture: &Fixture, otto: &Person) {
 async fn the_cause_is_found(otto: &Person) {
     otto.clicks("link", BUG).await;
     otto.find("heading", BUG).await;
-    if !otto.is_on_a_phone() {
+    if otto.by() != By::Touch {
         otto.sees("matched: error type panic; the consumer's stamp claims the same").await;
     }
     otto.sees("orders::pricing").await;
@@ -190,7 +195,7 @@ async fn a_regression_reopens_the_group(fixture: &Fixture, otto: &Person) {
 
 /// Opens the list of groups. A phone has no room for the mark, and a group's page has two links to the list.
 async fn goes_home(person: &Person) {
-    if !person.is_on_a_phone() {
+    if person.by() != By::Touch {
         return person.clicks("link", "Dead Letter Office, home").await;
     }
     if person.names("link").await.iter().filter(|name| *name == "Groups").count() > 1 {
