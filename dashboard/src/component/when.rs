@@ -52,7 +52,7 @@ pub fn Loss(
         at.get().map(|at| {
             let now = clock::ticking();
             match when::urgency(at, now) {
-                Urgency::Passed => ("loss loss-passed", "deadline passed".to_string()),
+                Urgency::Passed => ("loss loss-passed", "expired".to_string()),
                 Urgency::Now => ("loss loss-now", when::countdown(at.since(now))),
                 Urgency::Soon => ("loss loss-soon", when::span(at.since(now))),
                 Urgency::Calm => ("loss", when::span(at.since(now))),

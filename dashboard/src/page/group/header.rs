@@ -89,7 +89,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     let loss = current.part(|detail| detail.row.loss_at);
     let loss_label = Signal::derive(move || {
         let has_passed = loss.get().is_some_and(|at| clock::ticking() >= at);
-        if has_passed { "expiry" } else { "to expiry" }.to_string()
+        if has_passed { "letters" } else { "to expiry" }.to_string()
     });
     let last_hour = current.part(|detail| detail.row.arrivals_last_hour);
     let delivered = current.part(|detail| detail.row.delivered);

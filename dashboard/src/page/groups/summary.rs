@@ -39,7 +39,7 @@ fn shown(numbers: Numbers) -> impl IntoView {
         _ => "",
     });
     let loss_label = Signal::derive(move || {
-        if loss_urgency.get() == Some(Urgency::Passed) { "first expiry" } else { "to first expiry" }.to_string()
+        if loss_urgency.get() == Some(Urgency::Passed) { "letters" } else { "to first expiry" }.to_string()
     });
     let tone = |n: u64, tone: &'static str| if n > 0 { tone } else { "" };
     view! {
@@ -51,7 +51,7 @@ fn shown(numbers: Numbers) -> impl IntoView {
                 label=if letters == 1 { "open letter" } else { "open letters" }>
                 {count(letters)}
             </Stat>
-            <Stat href=link(View::Open, Sort::Risk) label="money at risk"><MoneyText tally total /></Stat>
+            <Stat href=link(View::Open, Sort::Risk) label="at risk"><MoneyText tally total /></Stat>
             <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=numbers.oldest_sent_at /></Stat>
             <Stat href=link(View::Open, Sort::Loss) label=loss_label tone=loss_tone><Loss at=loss /></Stat>
             <Stat href=Route::Replays(Replays::All).to_string() tone=tone(replays, "info")
