@@ -89,7 +89,7 @@ pub struct Alert {
     pub group: Option<GroupId>,
     /// The replay, if the alert is about one.
     pub replay: Option<ReplayId>,
-    /// What happened, in one line. On AWS it has no word of a letter, unless the stack's parameter `AlertsCarryTitles`
+    /// What happened, in one line. On AWS it has no word of a letter but the name of its error's type, unless the stack's parameter `AlertsCarryTitles`
     /// adds the group's title.
     pub title: String,
     /// The same without a word of a letter: names in code, counts, money and times. It is sent as the title, or not at all.

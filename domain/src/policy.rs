@@ -133,6 +133,13 @@ impl Policy {
             .find(|rule| rule.message_type == "*" || Some(rule.message_type.as_str()) == message_type)
     }
 
+    /// Whether the team's own rules name this message type. Whoever sends a letter chooses its type, but not these.
+    pub fn names_message_type(&self, message_type: &str) -> bool {
+        let names = self.message_types.iter().map(|rule| &rule.message_type);
+        let mut names = names.chain(self.strategies.iter().map(|rule| &rule.message_type));
+        names.any(|name| name == message_type)
+    }
+
     /// Returns the strategy for a message type: the first rule that names the type or is `*`.
     pub fn strategy_rule(&self, message_type: Option<&str>) -> Option<&StrategyRule> {
         self.strategies.iter().find(|rule| rule.message_type == "*" || Some(rule.message_type.as_str()) == message_type)

@@ -37,12 +37,24 @@ fn outgoing(alert: Alert, carries_titles: bool) -> Alert {
 }
 
 /// Returns a title on one line, without links and control characters: whoever sends letters must not put a link into the
-/// mails of the people who are on call.
+/// mails of the people who are on call. Mail programs make a link of a bare name of a host too, so a dot within a word
+/// becomes `[.]`, as reports of attacks write it.
 fn plain(title: &str) -> String {
     let shown: String = title.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect();
     let is_link = |word: &str| word.contains("://") || word.to_ascii_lowercase().contains("www.");
-    let words = shown.split(' ').map(|word| if is_link(word) { "(link)" } else { word });
+    let words = shown.split(' ').map(|word| if is_link(word) { "(link)".to_owned() } else { undotted(word) });
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a word in which no dot stands between two characters.
+fn undotted(word: &str) -> String {
+    // The three others are dots in names of hosts as well (UTS 46).
+    let is_dot = |c: char| matches!(c, '.' | '\u{3002}' | '\u{ff0e}' | '\u{ff61}');
+    let ends = word.len() - word.trim_end_matches(is_dot).len();
+    let (inner, end) = word.split_at(word.len() - ends);
+    let starts = inner.len() - inner.trim_start_matches(is_dot).len();
+    let (start, inner) = inner.split_at(starts);
+    [start, &inner.split(is_dot).collect::<Vec<_>>().join("[.]"), end].concat()
 }
 
 #[cfg(test)]
@@ -89,7 +101,7 @@ mod tests {
                 }
             }
             for text in sent(title, true).await {
-                assert!(text.contains(title), "with the parameter: {text}");
+                assert!(text.contains(&title.replace('.', "[.]")), "with the parameter: {text}");
             }
         }
     }
@@ -98,8 +110,20 @@ mod tests {
     async fn a_letter_writes_no_link_and_no_second_line_into_a_mail() {
         let hostile = "sign in\r\nat https://evil.example/u?x=1 or \"WWW.evil.example\" \u{202e}gnp.exe";
         let texts = sent(hostile, true).await;
-        assert_eq!(texts[0], "[CRITICAL] New group: sign in  at (link) or (link)  gnp.exe");
-        assert_eq!(texts[1], "New group: sign in  at (link) or (link)  gnp.exe\n\nOpen the group.\n\nGroup 3fa9\n");
+        assert_eq!(texts[0], "[CRITICAL] New group: sign in  at (link) or (link)  gnp[.]exe");
+        assert_eq!(texts[1], "New group: sign in  at (link) or (link)  gnp[.]exe\n\nOpen the group.\n\nGroup 3fa9\n");
         assert!(!texts[2].contains("evil"), "{}", texts[2]);
+        for (word, shown) in [
+            ("evil-two.example.com", "evil-two[.]example[.]com"),
+            ("anna@mail.example:", "anna@mail[.]example:"),
+            ("evil\u{3002}example", "evil[.]example"),
+            ("orders.", "orders."),
+            ("203.0.113.7/login", "203[.]0[.]113[.]7/login"),
+            ("i\u{2764}.ws", "i\u{2764}[.]ws"),
+            (".net", ".net"),
+            ("...", "..."),
+        ] {
+            assert_eq!(plain(word), shown);
+        }
     }
 }

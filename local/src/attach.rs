@@ -9,13 +9,18 @@ use lambda::connect::SdkConfig;
 use lambda::queue::SqsQueue;
 use office::doctor::{QUEUES_MAX, look};
 use queue::QueueError;
+use sha2::{Digest as _, Sha256};
 
 /// The checks that concern a queue before it is attached. The others concern its main queues and their consumers.
 const CHECKS: [Check; 4] = [Check::DeadLetterChain, Check::Retention, Check::RetentionOrder, Check::IntakeVisibility];
+/// What to do with a queue that has a dead-letter queue itself. Attached, it would lose its live messages to the office.
+const IS_NO_DLQ: &str = "Attach the queue that it names. Only if nothing but failed messages arrives in this one, remove its redrive policy, and attach it then.";
 /// The alias of the key that SQS manages: every role of the account may use it through SQS.
 const SQS_KEY: &str = "alias/aws/sqs";
 /// The longest name of a stack (CloudFormation, `StackName`), without the part that is always there.
 const SUFFIX_CHARS_MAX: usize = 128 - "dlo-attach-".len();
+/// How much of a hash makes the name of a stack unique, hexadecimal digits.
+const HASH_CHARS: usize = 8;
 
 /// What is known about a queue before it is attached.
 #[derive(Clone, Debug)]
@@ -47,7 +52,7 @@ pub enum AttachError {
 }
 
 /// Examines the dead-letter queue with this URL. It only reads.
-pub async fn examined(aws: &SdkConfig, url: &str) -> Result<Candidate, AttachError> {
+pub async fn examined(aws: &SdkConfig, url: &str, office_stack: &str) -> Result<Candidate, AttachError> {
     let sqs = SqsQueue::new(aws);
     let queue = sqs.at(url).await?;
     let mains = sqs.sources(&queue).await?;
@@ -70,7 +75,7 @@ pub async fn examined(aws: &SdkConfig, url: &str) -> Result<Candidate, AttachErr
     }
     let readers = doctor::consumers(aws, &queue).await;
     let readers = readers.known().into_iter().flatten().map(|reader| reader.service.clone()).collect::<Vec<_>>();
-    let remarks = remarks(&queue, &mains, &keys, &readers);
+    let remarks = remarks(&queue, &mains, &keys, (&readers, office_stack));
     Ok(Candidate { queue, mains, findings, remarks })
 }
 
@@ -90,6 +95,10 @@ fn findings(checkups: &[Checkup]) -> Vec<Finding> {
             found.push(finding.clone());
         }
     }
+    for finding in found.iter_mut().filter(|finding| finding.check == Check::DeadLetterChain) {
+        finding.level = Severity::Critical;
+        finding.remedy = IS_NO_DLQ.into();
+    }
     found.sort_by_key(|finding| std::cmp::Reverse(finding.level));
     found
 }
@@ -97,7 +106,12 @@ fn findings(checkups: &[Checkup]) -> Vec<Finding> {
 /// A queue with the key that encrypts it, `Some(None)` if SQS has one of its own, and `None` if that could not be read.
 type Key = (QueueArn, Option<Option<String>>);
 
-fn remarks(queue: &QueueArn, mains: &[QueueArn], keys: &[Key], readers: &[String]) -> Vec<String> {
+fn remarks(
+    queue: &QueueArn,
+    mains: &[QueueArn],
+    keys: &[Key],
+    (readers, office_stack): (&[String], &str),
+) -> Vec<String> {
     let name = queue.name();
     let mut remarks = Vec::new();
     if mains.is_empty() {
@@ -118,13 +132,34 @@ fn remarks(queue: &QueueArn, mains: &[QueueArn], keys: &[Key], readers: &[String
             )),
         }
     }
-    if !readers.is_empty() {
-        let readers = readers.join(", ");
+    // SAM names a function after its stack and its logical id.
+    let of_office = format!("{office_stack}-Intake-");
+    let (own, others): (Vec<&String>, Vec<&String>) = readers.iter().partition(|name| name.starts_with(&of_office));
+    if !own.is_empty() {
         remarks.push(format!(
-            "Other event source mappings read {name} already ({readers}). Each letter goes to only one of them. Disable those that are not the office's."
+            "The office {office_stack} reads {name} already. If the stack {} exists, the script updates it. Otherwise the office's own stack names the queue: do not run the script.",
+            stack_name(queue)
+        ));
+    }
+    if !others.is_empty() {
+        let others = others.into_iter().cloned().collect::<Vec<_>>().join(", ");
+        remarks.push(format!(
+            "Other event source mappings read {name} already ({others}). Each letter goes to only one of them. Disable them."
         ));
     }
     remarks
+}
+
+/// Returns the name of the stack that attaches a queue. The name of a stack has no dots and underscores, so a queue whose
+/// name has them gets a hash: `my_dlq` and `my-dlq` are two queues.
+pub fn stack_name(queue: &QueueArn) -> String {
+    let name = queue.name();
+    let plain: String = name.replace(['.', '_'], "-").chars().take(SUFFIX_CHARS_MAX - HASH_CHARS - 1).collect();
+    if plain == name {
+        return format!("dlo-attach-{plain}");
+    }
+    let hash: String = Sha256::digest(name).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("dlo-attach-{plain}-{}", &hash[..HASH_CHARS])
 }
 
 impl Candidate {
@@ -150,8 +185,7 @@ impl Candidate {
         let url = plain("the queue's URL", url)?;
         let (arn, name) = (plain("the queue's ARN", self.queue.as_str())?, self.queue.name());
         let office_stack = plain("the name of the office's stack", office_stack)?;
-        // The name of a FIFO queue has a dot, which the name of a stack may not have.
-        let suffix: String = name.replace(['.', '_'], "-").chars().take(SUFFIX_CHARS_MAX).collect();
+        let stack = stack_name(&self.queue);
         let region = arn.split(':').nth(3).unwrap_or_default();
         let mut tags = String::new();
         for main in &self.mains {
@@ -167,7 +201,7 @@ impl Candidate {
             ("QUEUE_NAME", name),
             ("QUEUE_REGION", region),
             ("OFFICE_STACK", office_stack),
-            ("STACK_SUFFIX", &suffix),
+            ("ATTACH_STACK", &stack),
             ("MAIN_TAGS", &tags),
             ("TEMPLATE_TEXT", TEMPLATE.trim_end()),
         ];

@@ -82,6 +82,10 @@ impl Remote {
         if url.scheme() == "http" {
             // A proxy would read the token, which is meant for this machine.
             client = client.no_proxy();
+            if host.ends_with(LOCALHOST) {
+                // Names below localhost are this machine's (RFC 6761), but a resolver may not know.
+                client = client.resolve(host, (std::net::Ipv4Addr::LOCALHOST, 0).into());
+            }
         }
         let client = client.build();
         Ok(Self { client: client.map_err(|_| RemoteError::NoTls)?, url, token })
@@ -125,9 +129,12 @@ impl Remote {
     }
 }
 
+/// How names below localhost end, such as those of MiniStack's function URLs.
+const LOCALHOST: &str = ".localhost";
+
 fn is_this_machine(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    host == "localhost" || host.ends_with(LOCALHOST) || address.is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -140,12 +147,19 @@ mod tests {
             Ok(_) => "fine".to_owned(),
             Err(error) => error.to_string(),
         };
-        for office in ["http://127.0.0.1:8118", "http://localhost:8118/", "http://[::1]:8118/groups"] {
+        for office in
+            ["http://127.0.0.1:8118", "http://localhost:8118/", "http://[::1]:8118/groups", "http://a.b.localhost:8118"]
+        {
             assert_eq!(refused(office, Some("t")), "fine", "{office}");
         }
         assert!(refused("http://127.0.0.1:8118", None).contains(TOKEN));
         assert!(refused("http://127.0.0.1:8118", Some("")).contains(TOKEN));
-        for office in ["http://office.example.com", "http://10.0.0.1", "http://127.0.0.1.example.com"] {
+        for office in [
+            "http://office.example.com",
+            "http://10.0.0.1",
+            "http://127.0.0.1.example.com",
+            "http://localhost.example.com",
+        ] {
             assert!(refused(office, Some("t")).contains("does not use TLS"), "{office}");
         }
         for office in ["office.example.com", "ftp://office.example.com", "", "file:///etc/passwd"] {

@@ -48,7 +48,9 @@ pub(crate) async fn after_death(
     match reopen_group(office, id, died_at, versions, now).await {
         Ok(Some(group)) => {
             let regressed = matches!(group.state, GroupState::Regressed { .. });
-            office.alert(if regressed { regression(&group, now) } else { discarded_again(&group, now) }).await;
+            office
+                .alert(if regressed { regression(office, &group, now) } else { discarded_again(office, &group, now) })
+                .await;
             regressed
         }
         Ok(None) => false,
@@ -117,7 +119,7 @@ async fn reopen(
 }
 
 /// Returns the alert of a new group.
-pub(crate) fn new_group(group: &Variant, now: Timestamp) -> Alert {
+pub(crate) fn new_group(office: &Office, group: &Variant, now: Timestamp) -> Alert {
     Alert {
         kind: AlertKind::NewGroup,
         level: group.severity,
@@ -125,12 +127,12 @@ pub(crate) fn new_group(group: &Variant, now: Timestamp) -> Alert {
         group: Some(group.id.clone()),
         replay: None,
         title: format!("New group: {}", group.title),
-        summary: summary::about_group(AlertKind::NewGroup.label(), group),
+        summary: summary::about_group(AlertKind::NewGroup.label(), group, &office.policy),
         advice: "Open the group and check its impact. Find the cause, and declare the fix once it is live.".into(),
     }
 }
 
-fn discarded_again(group: &Variant, now: Timestamp) -> Alert {
+fn discarded_again(office: &Office, group: &Variant, now: Timestamp) -> Alert {
     Alert {
         kind: AlertKind::DiscardedAgain,
         level: group.severity,
@@ -138,12 +140,12 @@ fn discarded_again(group: &Variant, now: Timestamp) -> Alert {
         group: Some(group.id.clone()),
         replay: None,
         title: format!("Failing again after a discard: {}", group.title),
-        summary: summary::about_group(AlertKind::DiscardedAgain.label(), group),
+        summary: summary::about_group(AlertKind::DiscardedAgain.label(), group, &office.policy),
         advice: "The letters of this group were discarded, but its cause is still there. Find the cause.".into(),
     }
 }
 
-fn regression(group: &Variant, now: Timestamp) -> Alert {
+fn regression(office: &Office, group: &Variant, now: Timestamp) -> Alert {
     Alert {
         kind: AlertKind::Regression,
         level: group.severity,
@@ -151,7 +153,7 @@ fn regression(group: &Variant, now: Timestamp) -> Alert {
         group: Some(group.id.clone()),
         replay: None,
         title: format!("Regression: {}", group.title),
-        summary: summary::about_group(AlertKind::Regression.label(), group),
+        summary: summary::about_group(AlertKind::Regression.label(), group, &office.policy),
         advice: "The fix of this group failed, or an older version is running again. Compare the deployed version with the fix.".into(),
     }
 }

@@ -31,7 +31,7 @@ pub(crate) async fn tell(office: &Office, groups: &[GroupFacts], now: Timestamp)
         }
         // First the alert: one that is sent twice does less harm than one that is lost.
         if let Some(news) = news
-            && let Err(error) = office.alerts.raise(&alert(group, &news, now)).await
+            && let Err(error) = office.alerts.raise(&alert(office, group, &news, now)).await
         {
             tracing::error!(group = %group.id, error = chain(&error), "an alert was not sent; the next sweep tries again");
             continue;
@@ -55,7 +55,7 @@ async fn remember(office: &Office, group: &Variant, notified: &Notified) -> Resu
     }
 }
 
-fn alert(group: &Variant, news: &News, now: Timestamp) -> Alert {
+fn alert(office: &Office, group: &Variant, news: &News, now: Timestamp) -> Alert {
     let (kind, advice) = match news.reason {
         WatchReason::LossNear => (
             AlertKind::LossNear,
@@ -82,7 +82,7 @@ fn alert(group: &Variant, news: &News, now: Timestamp) -> Alert {
         group: Some(group.id.clone()),
         replay: None,
         title: format!("{}: {}: {clauses}", kind.label(), group.title),
-        summary: summary::about_group(&format!("{}: {clauses}", kind.label()), group),
+        summary: summary::about_group(&format!("{}: {clauses}", kind.label()), group, &office.policy),
         advice: advice.into(),
     }
 }

@@ -85,7 +85,8 @@ impl Receipt {
 
 impl Entry {
     /// Returns the entry as confirmed by a receipt. `marker` is the receipt's and names this entry; `attempt` is the
-    /// letter's own count of replays. A letter in doubt can be confirmed too: processing it proves that it was sent.
+    /// letter's own count of replays. A letter whose send has no answer yet can be
+    /// confirmed too: processing it proves that it was sent. One that was skipped in doubt cannot: it waits again.
     pub fn confirmed(
         &self,
         receipt: &Receipt,

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 /// Examines a queue, and prints what is wrong.
 pub fn examine(queue: &str, json: bool) -> Result<ExitCode, Box<dyn Error>> {
+    is_url(queue)?;
     let checkups = on_runtime(async {
         let aws = lambda::connect::for_queue(queue).await;
         Ok(doctor::run(&aws, queue).await?)
@@ -18,19 +19,34 @@ pub fn examine(queue: &str, json: bool) -> Result<ExitCode, Box<dyn Error>> {
 
 /// Says on stderr what is wrong with a dead-letter queue, and prints the script that attaches it.
 pub fn attach(queue: &str, office: &str) -> Result<ExitCode, Box<dyn Error>> {
+    is_url(queue)?;
     let candidate = on_runtime(async {
         let aws = lambda::connect::for_queue(queue).await;
-        Ok(local::attach::examined(&aws, queue).await?)
+        Ok(local::attach::examined(&aws, queue, office).await?)
     })?;
     let report = candidate.report();
     if !report.is_empty() {
         office::say_error!("{}", report.trim_end());
     }
     if candidate.is_refused() {
+        // The output is read by a shell, which must fail too.
+        print("echo 'Nothing was attached.' >&2\nexit 1\n")?;
         return Ok(ExitCode::from(1));
     }
     print(&candidate.script(queue, office)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// SQS finds a queue by its URL.
+fn is_url(queue: &str) -> Result<(), Box<dyn Error>> {
+    if queue.starts_with("arn:") {
+        return Err(format!(
+            "{queue} is an ARN. Give the queue's URL, as this prints it: aws sqs get-queue-url --queue-name {}",
+            queue.rsplit(':').next().unwrap_or_default()
+        )
+        .into());
+    }
+    Ok(())
 }
 
 /// Sends an office's open letters back, and says where they are.

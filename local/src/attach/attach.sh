@@ -1,5 +1,6 @@
 # Attaches the dead-letter queue QUEUE_NAME to the office of the stack OFFICE_STACK: tags, and one stack beside yours.
 # Read it, then run it: dlo attach QUEUE_URL --office OFFICE_STACK | sh
+# Other parameters of infra/attach.yaml follow as arguments: … | sh -s -- MaximumConcurrency=0 IntakeEnabled=false
 set -eu
 
 output() {
@@ -7,12 +8,19 @@ output() {
         --query "Stacks[0].Outputs[?OutputKey=='$1'].OutputValue" --output text
 }
 
-if [ "$(output AttachedQueues)" != true ]; then
+attaches=$(output AttachedQueues) || {
+    echo "The stack OFFICE_STACK could not be read in QUEUE_REGION. Name the office's stack: dlo attach … --office <STACK>" >&2
+    exit 1
+}
+if [ "$attaches" != true ]; then
     echo "The stack OFFICE_STACK attaches no queues. Deploy it with AttachedQueues=true first." >&2
     exit 1
 fi
 intake=$(output IntakeFunctionArn)
 topic=$(output AlertsTopic)
+runbooks=$(aws cloudformation describe-stacks --region 'QUEUE_REGION' --stack-name 'OFFICE_STACK' \
+    --query "Stacks[0].Parameters[?ParameterKey=='RunbooksUrl'].ParameterValue" --output text)
+[ "$runbooks" != None ] || runbooks=
 
 # 1. With these tags the office may receive from the dead-letter queue, and send to its main queues. If a template
 #    creates the queues, add the tags there as well: its next deployment could remove them.
@@ -25,14 +33,15 @@ cat > "$template" << 'END_OF_TEMPLATE'
 TEMPLATE_TEXT
 END_OF_TEMPLATE
 deploy() {
-    aws cloudformation deploy --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX' \
+    aws cloudformation deploy --region 'QUEUE_REGION' --stack-name 'ATTACH_STACK' \
         --template-file "$template" --no-fail-on-empty-changeset --parameter-overrides \
-        DeadLetterQueueArn='QUEUE_ARN' "IntakeFunctionArn=$intake" Office='OFFICE_STACK' "AlarmTopicArn=$topic"
+        DeadLetterQueueArn='QUEUE_ARN' "IntakeFunctionArn=$intake" Office='OFFICE_STACK' "AlarmTopicArn=$topic" \
+        ${runbooks:+"RunbooksUrl=$runbooks"} "$@"
 }
 
 # Whether the stack is what a first deployment that failed leaves: it can only be deleted.
 failed() {
-    status=$(aws cloudformation describe-stacks --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX' \
+    status=$(aws cloudformation describe-stacks --region 'QUEUE_REGION' --stack-name 'ATTACH_STACK' \
         --query 'Stacks[0].StackStatus' --output text 2> /dev/null) || return 1
     [ "$status" = ROLLBACK_COMPLETE ]
 }
@@ -40,15 +49,15 @@ failed() {
 tries=3
 while true; do
     if failed; then
-        aws cloudformation delete-stack --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX'
-        aws cloudformation wait stack-delete-complete --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX'
+        aws cloudformation delete-stack --region 'QUEUE_REGION' --stack-name 'ATTACH_STACK'
+        aws cloudformation wait stack-delete-complete --region 'QUEUE_REGION' --stack-name 'ATTACH_STACK'
     fi
-    if deploy; then
+    if deploy "$@"; then
         break
     fi
     tries=$((tries - 1))
     if [ "$tries" -eq 0 ] || ! failed; then
-        echo "The stack dlo-attach-STACK_SUFFIX was not deployed. Its events in CloudFormation say why." >&2
+        echo "The stack ATTACH_STACK was not deployed. Its events in CloudFormation say why." >&2
         exit 1
     fi
     # Lambda refuses the mapping until the tags of the queue have reached IAM.

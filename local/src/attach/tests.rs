@@ -14,7 +14,8 @@ const URL: &str = "https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq.f
 /// `calls.failing` has lines, and leave the stack in the status `LEFT`.
 const AWS: &str = r#"#!/bin/sh
 case "$*" in
-    *describe-stacks*AttachedQueues*) echo "$ATTACHES" ;;
+    *describe-stacks*AttachedQueues*) [ "$ATTACHES" != none ] && echo "$ATTACHES" ;;
+    *describe-stacks*RunbooksUrl*) echo https://runbooks ;;
     *describe-stacks*IntakeFunctionArn*) echo arn:intake ;;
     *describe-stacks*AlertsTopic*) echo arn:topic ;;
     *get-queue-url*) echo https://main ;;
@@ -69,7 +70,9 @@ impl Shell {
         let path = format!("{}:{}", self.0.path().display(), std::env::var("PATH").unwrap_or_default());
         let script = candidate().script(URL, "office").expect("plain names");
         let mut sh = Command::new("sh");
-        sh.args(["-c", &script]).env("PATH", path).env("CALLS", self.0.path().join("calls"));
+        sh.args(["-c", &script, "sh", "IntakeEnabled=false"])
+            .env("PATH", path)
+            .env("CALLS", self.0.path().join("calls"));
         let output = sh.env("ATTACHES", attaches).env("LEFT", left).output().expect("a shell");
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
@@ -115,9 +118,10 @@ fn the_script_sets_two_tags_and_deploys_the_template() {
             "true",
             "sqs tag-queue --region eu-west-1 --queue-url https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq.fifo --tags dead-letter-office=watch\n\
              sqs tag-queue --region eu-west-1 --queue-url https://main --tags dead-letter-office=replay\n\
-             deploy DeadLetterQueueArn=arn:aws:sqs:eu-west-1:111122223333:orders-dlq.fifo IntakeFunctionArn=arn:intake Office=office AlarmTopicArn=arn:topic\n",
+             deploy DeadLetterQueueArn=arn:aws:sqs:eu-west-1:111122223333:orders-dlq.fifo IntakeFunctionArn=arn:intake Office=office AlarmTopicArn=arn:topic RunbooksUrl=https://runbooks IntakeEnabled=false\n",
         ),
         ("false", ""),
+        ("none", ""),
     ] {
         let shell = Shell::new();
         let (succeeded, said) = shell.run(attaches, "");
@@ -127,7 +131,8 @@ fn the_script_sets_two_tags_and_deploys_the_template() {
             let deployed = std::fs::read_to_string(shell.0.path().join("calls.template")).expect("a template");
             assert_eq!(deployed, include_str!("../../../infra/attach.yaml"));
         } else {
-            assert!(said.contains("AttachedQueues=true"), "{said}");
+            let remedy = if attaches == "none" { "--office <STACK>" } else { "AttachedQueues=true" };
+            assert!(said.contains(remedy), "{said}");
         }
     }
 }
@@ -141,10 +146,34 @@ fn only_names_become_part_of_the_script() {
         assert!(matches!(candidate.script(url, stack), Err(AttachError::NotPlain { .. })), "{url} {stack} {main}");
     }
     let script = candidate().script(URL, "office").expect("plain names");
-    for place in ["QUEUE_URL", "QUEUE_ARN", "QUEUE_NAME", "QUEUE_REGION", "OFFICE_STACK", "STACK_SUFFIX", "MAIN_TAGS"] {
+    for place in ["QUEUE_URL", "QUEUE_ARN", "QUEUE_NAME", "QUEUE_REGION", "OFFICE_STACK", "ATTACH_STACK", "MAIN_TAGS"] {
         assert!(!script.contains(place), "{place}");
     }
-    assert!(script.contains("'dlo-attach-orders-dlq-fifo'"));
+    assert!(script.contains("'dlo-attach-orders-dlq-fifo-"), "{script}");
+}
+
+#[test]
+fn every_queue_has_a_stack_of_its_own() {
+    let long = ["a", "b"].map(|end| "q".repeat(79) + end);
+    let names = ["my-dlq", "my_dlq", "x.fifo", "x-fifo", "x_fifo", &long[0], &long[1]];
+    let stacks: std::collections::BTreeSet<_> = names.iter().map(|name| stack_name(&queue(name))).collect();
+    assert_eq!(stacks.len(), names.len(), "{stacks:?}");
+    assert!(stacks.contains("dlo-attach-my-dlq"));
+    let is_valid = |name: &String| name.len() <= 128 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    assert!(stacks.iter().all(is_valid), "{stacks:?}");
+}
+
+#[test]
+fn a_queue_with_a_dead_letter_queue_of_its_own_is_refused() {
+    let (main, dlq) = (queue("orders"), queue("orders-dlq"));
+    let of_main = settings(180, 14, Some((dlq, 5)));
+    let facts = DlqFacts { queue: main.clone(), settings: of_main, alarms: Fact::Known(0), watched: None };
+    let unread = Fact::Unknown("No queue names this one as its dead-letter queue.".into());
+    let findings = findings(&[judged(&main, unread, Some(facts))]);
+    let candidate = Candidate { findings, ..candidate() };
+    assert!(candidate.is_refused());
+    let report = candidate.report();
+    assert!(report.contains("orders-dlq") && report.contains("Attach the queue that it names."), "{report}");
 }
 
 fn settings(visibility_s: i64, days: i64, redrive: Option<(QueueArn, u32)>) -> Fact<QueueSettings> {
@@ -180,7 +209,7 @@ fn keys_other_readers_and_missing_main_queues_are_remarked() {
         let key = |key: &str| Some(Some(key.to_owned()).filter(|key| !key.is_empty()));
         [(dlq.clone(), key(of_dlq)), (mains[0].clone(), key(of_main))]
     };
-    let said = |keys: &[Key], readers: &[String]| remarks(&dlq, &mains, keys, readers).join("\n");
+    let said = |keys: &[Key], readers: &[String]| remarks(&dlq, &mains, keys, (readers, "office")).join("\n");
     for own in ["", "alias/aws/sqs", "arn:aws:kms:eu-west-1:111122223333:alias/aws/sqs"] {
         assert_eq!(said(&keys(own, own), &[]), "");
     }
@@ -193,8 +222,13 @@ fn keys_other_readers_and_missing_main_queues_are_remarked() {
     );
     assert!(lines[1].starts_with("orders is encrypted with the key alias/orders"), "{both}");
     assert!(lines.len() == 3 && lines[2].contains("other"), "{both}");
+    let own = said(&[], &["office-Intake-A1".into()]);
+    assert!(
+        own.starts_with("The office office reads orders-dlq already.") && own.contains("dlo-attach-orders-dlq"),
+        "{own}"
+    );
     let unread = said(&[(mains[0].clone(), None)], &[]);
     assert!(unread.starts_with("Could not check which key encrypts orders."), "{unread}");
-    let report = Candidate { remarks: remarks(&dlq, &[], &[], &[]), ..candidate() }.report();
+    let report = Candidate { remarks: remarks(&dlq, &[], &[], (&[], "office")), ..candidate() }.report();
     assert!(report.starts_with("NOTE: No queue names orders-dlq"), "{report}");
 }

@@ -62,7 +62,7 @@ async fn open_again(
         }
         if let Some(group) = opened {
             report.new_groups += 1;
-            office.alert(groups::new_group(&group, now)).await;
+            office.alert(groups::new_group(office, &group, now)).await;
         }
         let on = groups::version_of(&after);
         report.regressions += usize::from(groups::after_death(office, &after.group, after.died_at, &on, now).await);

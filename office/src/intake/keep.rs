@@ -78,7 +78,7 @@ async fn kept(
         measures.count(&kept.source.reading);
     }
     for group in opened {
-        office.alert(groups::new_group(&group, now)).await;
+        office.alert(groups::new_group(office, &group, now)).await;
     }
     report.regressions += follow_up(office, fresh, now).await;
 }

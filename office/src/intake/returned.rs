@@ -280,7 +280,7 @@ impl<'a> Return<'a> {
         report.replays.insert(self.entry.replay.clone());
         if let Some(group) = opened {
             report.new_groups += 1;
-            office.alert(groups::new_group(&group, now)).await;
+            office.alert(groups::new_group(office, &group, now)).await;
         }
         let on = groups::version_of(&self.after);
         let regressed = groups::after_death(office, &self.after.group, self.after.died_at, &on, now).await;

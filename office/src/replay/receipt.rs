@@ -129,7 +129,8 @@ async fn proven(
                     notices::add_receipt(&mut said, letter, receipt);
                 }
                 let state = LetterState::Delivered { replay: replay.clone(), at: now };
-                changes.insert(id.clone(), Change::new(entry, after.outcome, Some(state)));
+                // The first of several counts: a forged one must not change what the real one said.
+                changes.entry(id.clone()).or_insert_with(|| Change::new(entry, after.outcome, Some(state)));
             }
             Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt was ignored: it proves nothing"),
         }

@@ -127,7 +127,7 @@ pub(super) async fn pause(office: &Office, replay: &Replay, why: PauseReason) ->
     let did = transition.commit(office, paused, group, Some((Act::ReplayPausedItself, reason_in_words(&why)))).await?;
     if matches!(did, Did::Something) {
         office.measure(&[Datum::one(&REPLAYS_PAUSED, &[], now, 1.0)]).await;
-        office.alert(paused_alert(&facts.variant, replay, &why, now)).await;
+        office.alert(paused_alert(office, (&facts.variant, replay), &why, now)).await;
     }
     Ok(did)
 }
@@ -161,7 +161,7 @@ pub(super) async fn finish(
         {
             office.measure(&[Datum::one(&REPLAY_SUCCESS, &[], now, pct)]).await;
         }
-        office.alert(finished_alert(&facts.variant, replay, &detail, now)).await;
+        office.alert(finished_alert(office, (&facts.variant, replay), &detail, now)).await;
     }
     Ok(did)
 }
@@ -266,7 +266,7 @@ pub(crate) fn reason_in_words(why: &PauseReason) -> String {
     }
 }
 
-fn finished_alert(group: &Variant, replay: &Replay, detail: &str, now: Timestamp) -> Alert {
+fn finished_alert(office: &Office, (group, replay): (&Variant, &Replay), detail: &str, now: Timestamp) -> Alert {
     Alert {
         kind: AlertKind::ReplayFinished,
         level: Severity::Info,
@@ -274,12 +274,12 @@ fn finished_alert(group: &Variant, replay: &Replay, detail: &str, now: Timestamp
         group: Some(group.id.clone()),
         replay: Some(replay.id().clone()),
         title: format!("Replay finished: {}: {detail}", group.title),
-        summary: summary::about_group(&format!("Replay finished: {detail}"), group),
+        summary: summary::about_group(&format!("Replay finished: {detail}"), group, &office.policy),
         advice: "Check the letters that returned, expired or were skipped, if any.".into(),
     }
 }
 
-fn paused_alert(group: &Variant, replay: &Replay, why: &PauseReason, now: Timestamp) -> Alert {
+fn paused_alert(office: &Office, (group, replay): (&Variant, &Replay), why: &PauseReason, now: Timestamp) -> Alert {
     let words = reason_in_words(why);
     Alert {
         kind: AlertKind::ReplayPaused,
@@ -288,7 +288,11 @@ fn paused_alert(group: &Variant, replay: &Replay, why: &PauseReason, now: Timest
         group: Some(group.id.clone()),
         replay: Some(replay.id().clone()),
         title: format!("Replay paused ({} {}): {words}", json_name(&group.classification.class), group.title),
-        summary: summary::about_group(&format!("Replay paused: {}", summary::pause_reason(why, &words)), group),
+        summary: summary::about_group(
+            &format!("Replay paused: {}", summary::pause_reason(why, &words)),
+            group,
+            &office.policy,
+        ),
         advice: "Check the returned letters. Declare a new fix once it is live and resume, or abort.".into(),
     }
 }

@@ -20,7 +20,7 @@ async fn the_keys_of_a_dead_letter_queue_and_of_its_main_queue_are_remarked() {
     let settings = [("RedrivePolicy", redrive), ("KmsMasterKeyId", "alias/orders".into())];
     let main = queue.create(&name, &settings).await.expect("a queue");
     let url = queue.url(&dlq).await.expect("a URL");
-    let candidate = examined(&aws, &url).await.expect("an answer");
+    let candidate = examined(&aws, &url, "office").await.expect("an answer");
     assert_eq!(candidate.mains, [main]);
     for key in ["alias/dead", "alias/orders"] {
         let of_key = candidate.remarks.iter().filter(|remark| remark.contains(key) && remark.contains("KmsKeyArns"));

@@ -16,7 +16,7 @@ use harness::world::order;
 use lambda::connect;
 use lambda::queue::SqsQueue;
 use libtest_mimic::Trial;
-use local::attach::Candidate;
+use local::attach::{Candidate, stack_name};
 use queue::{Outgoing, Queue};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -243,13 +243,13 @@ impl Offices {
         let intake = self.cloud.output(&self.name, "IntakeFunctionArn");
         let parameters =
             [format!("DeadLetterQueueArn={}", pair.dlq), format!("IntakeFunctionArn={intake}"), parameter.to_owned()];
-        self.cloud.deploy(&attached_as(pair), template, &parameters).expect("it changes");
-        assert_eq!(self.cloud.status(&attached_as(pair)), "UPDATE_COMPLETE");
+        self.cloud.deploy(&stack_name(&pair.dlq), template, &parameters).expect("it changes");
+        assert_eq!(self.cloud.status(&stack_name(&pair.dlq)), "UPDATE_COMPLETE");
     }
 
     async fn a_detached_queue_keeps_its_letters(&self) {
         let (gone, other) = (&self.attached[2], &self.attached[3]);
-        self.cloud.delete(&attached_as(gone));
+        self.cloud.delete(&stack_name(&gone.dlq));
         assert!(!self.cloud.mappings().iter().any(|queue| queue == gone.dlq.as_str()), "its mapping is gone");
         self.letter(gone, 102).await;
         self.letter(other, 103).await;
@@ -285,15 +285,10 @@ impl Offices {
     /// Removes the stacks of the attached queues. The queues, the table and the bucket go with the endpoint.
     fn clean_up(&self) {
         let left = self.attached.iter().enumerate().filter(|(n, _)| *n != 2);
-        left.for_each(|(_, pair)| self.cloud.delete(&attached_as(pair)));
+        left.for_each(|(_, pair)| self.cloud.delete(&stack_name(&pair.dlq)));
         let of_second = |queue: &String| queue.contains(&self.name);
         assert!(!self.cloud.mappings().iter().any(of_second), "no mapping is left");
     }
-}
-
-/// The name that the script gives to the stack of an attached queue.
-fn attached_as(pair: &Pair) -> String {
-    format!("dlo-attach-{}", pair.dlq.name().replace('.', "-"))
 }
 
 async fn pair(queue: &SqsQueue, name: &str, fifo: &str) -> Pair {

@@ -42,7 +42,7 @@ fn bind(file: &Path, folder: &Path, name: &str) -> anyhow::Result<()> {
     // The parts import what the linker exports from the first one.
     bindgen.input_path(&unbound).out_name(name).typescript(false).keep_lld_exports(true).web(true)?;
     bindgen.generate(folder).with_context(|| format!("wasm-bindgen could not bind {}", file.display()))?;
-    std::fs::remove_file(&unbound)?;
+    std::fs::remove_file(&unbound).with_context(|| format!("could not remove {}", unbound.display()))?;
     shorten(folder, name)?;
 
     let parts: BTreeMap<_, _> = split.prefetch_map.into_iter().collect();
@@ -59,7 +59,7 @@ fn bind(file: &Path, folder: &Path, name: &str) -> anyhow::Result<()> {
 fn shorten(folder: &Path, name: &str) -> anyhow::Result<()> {
     let (wasm, glue) = (folder.join(format!("{name}_bg.wasm")), folder.join(format!("{name}.js")));
     let mut module = walrus::Module::from_file(&wasm).map_err(|error| anyhow!("{}: {error:#}", wasm.display()))?;
-    let mut text = std::fs::read_to_string(&glue)?;
+    let mut text = std::fs::read_to_string(&glue).with_context(|| format!("could not read {}", glue.display()))?;
     let ours = format!("./{name}_bg.js");
     for (number, import) in module.imports.iter_mut().filter(|import| import.module == ours).enumerate() {
         let (long, short) = (format!("\n        {}: function", import.name), format!("\n        i{number}: function"));
