@@ -10,7 +10,7 @@ pub fn examine(queue: &str, json: bool) -> Result<ExitCode, Box<dyn Error>> {
     is_url(queue)?;
     let checkups = on_runtime(async {
         let aws = lambda::connect::for_queue(queue).await;
-        Ok(doctor::run(&aws, queue).await?)
+        doctor::run(&aws, queue).await.map_err(|error| with_remedy(&error))
     })?;
     print(&if json { serde_json::to_string_pretty(&checkups)? + "\n" } else { doctor::report(&checkups) })?;
     let is_well = checkups.iter().all(|checkup| checkup.findings.is_empty());
@@ -22,7 +22,7 @@ pub fn attach(queue: &str, office: &str) -> Result<ExitCode, Box<dyn Error>> {
     is_url(queue)?;
     let candidate = on_runtime(async {
         let aws = lambda::connect::for_queue(queue).await;
-        Ok(local::attach::examined(&aws, queue, office).await?)
+        local::attach::examined(&aws, queue, office).await.map_err(|error| with_remedy(&error))
     })?;
     let report = candidate.report();
     if !report.is_empty() {
@@ -35,6 +35,19 @@ pub fn attach(queue: &str, office: &str) -> Result<ExitCode, Box<dyn Error>> {
     }
     print(&candidate.script(queue, office)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the AWS SDK says if it has found no credentials.
+const NO_CREDENTIALS: [&str; 2] = ["credential provider was not enabled", "no providers in chain provided credentials"];
+
+/// Says what to do where the machine has no credentials. Without them nothing was sent.
+fn with_remedy(error: &(dyn Error + 'static)) -> Box<dyn Error> {
+    let words = office::error::chain(error);
+    if NO_CREDENTIALS.iter().any(|no| words.contains(no)) {
+        return "there are no AWS credentials here. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            .into();
+    }
+    words.into()
 }
 
 /// SQS finds a queue by its URL.
@@ -60,4 +73,19 @@ pub fn evacuate_office(office: &str) -> Result<ExitCode, Box<dyn Error>> {
     })?;
     print(&evacuated.report())?;
     Ok(if evacuated.refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_said_with_its_remedy() {
+        let arn = is_url("arn:aws:sqs:eu-west-1:111122223333:orders-dlq").expect_err("an ARN").to_string();
+        assert!(arn.ends_with("aws sqs get-queue-url --queue-name orders-dlq"), "{arn}");
+        assert!(is_url("https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq").is_ok());
+        let said = |words: &str| with_remedy(&std::io::Error::other(words.to_owned())).to_string();
+        assert!(said("other: the credential provider was not enabled").contains("AWS_PROFILE"));
+        assert_eq!(said("access denied"), "access denied");
+    }
 }
