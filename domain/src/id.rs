@@ -52,7 +52,7 @@ text_id!(
     DeathId
 );
 text_id!(
-    /// A variant: the fingerprint of its letters. Also identifies the group that it represents..
+    /// A variant: the fingerprint of its letters. Also identifies the group that it represents.
     GroupId
 );
 text_id!(
