@@ -17,8 +17,6 @@ const CHECKS: [Check; 4] = [Check::DeadLetterChain, Check::Retention, Check::Ret
 const IS_NO_DLQ: &str = "Attach the queue that it names. Only if nothing but failed messages arrives in this one, remove its redrive policy, and attach it then.";
 /// The alias of the key that SQS manages: every role of the account may use it through SQS.
 const SQS_KEY: &str = "alias/aws/sqs";
-/// The longest name of a stack (CloudFormation, `StackName`), without the part that is always there.
-const SUFFIX_CHARS_MAX: usize = 128 - "dlo-attach-".len();
 /// How much of a hash makes the name of a stack unique, hexadecimal digits.
 const HASH_CHARS: usize = 8;
 
@@ -154,7 +152,8 @@ fn remarks(
 /// name has them gets a hash: `my_dlq` and `my-dlq` are two queues.
 pub fn stack_name(queue: &QueueArn) -> String {
     let name = queue.name();
-    let plain: String = name.replace(['.', '_'], "-").chars().take(SUFFIX_CHARS_MAX - HASH_CHARS - 1).collect();
+    // SQS allows 80 characters and CloudFormation 128, so nothing has to be cut.
+    let plain = name.replace(['.', '_'], "-");
     if plain == name {
         return format!("dlo-attach-{plain}");
     }

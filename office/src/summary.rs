@@ -56,11 +56,13 @@ pub(crate) fn about_group(what: &str, group: &Variant, policy: &Policy) -> Strin
 pub(crate) fn about_start(report: &Report) -> String {
     let found = report.error.as_ref().and_then(|error| error.error_type.as_deref()).and_then(error_type);
     let found = found.map(|name| format!(" ({name})")).unwrap_or_default();
-    // Who sends a report names the function: only a name that Lambda allows is shown.
-    let name = report.function_name();
-    let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-    let name = if is_plain && name.len() <= NAME_BYTES_MAX { name } else { "a function" };
-    format!("{name} cannot start{found}")
+    format!("{} cannot start{found}", function(report.function_name()))
+}
+
+/// Returns the function's name, if Lambda allows it: who sends a report chooses it.
+fn function(name: &str) -> &str {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.len() <= NAME_BYTES_MAX && name.chars().all(is_allowed) { name } else { "a function" }
 }
 
 /// Returns why a replay is paused, without what a letter, a version or an endpoint says.
@@ -116,6 +118,14 @@ mod tests {
             (&format!("{}Error", "a".repeat(NAME_BYTES_MAX)), None),
         ] {
             assert_eq!(error_type(path), shown, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_a_name_that_lambda_allows_is_shown() {
+        assert_eq!(function("orders-prod_2"), "orders-prod_2");
+        for name in ["evil.example/login", "two words", "line\nline", "M\u{fc}ller", &"a".repeat(NAME_BYTES_MAX + 1)] {
+            assert_eq!(function(name), "a function", "{name}");
         }
     }
 }

@@ -1,11 +1,13 @@
 //! What leaves an AWS account with an alert by default has no word of a letter's error.
 
 use domain::alert::{Alert, AlertKind};
+use domain::policy::Policy;
 use domain::replay::PlanOptions;
 use domain::time::Span;
 use harness::world::World;
 use office::sweep;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Errors in plain words, which a title does not mask, and words of them.
 const ERRORS: [(&str, &[&str]); 3] = [
@@ -51,8 +53,20 @@ async fn the_summary_of_every_alert_about_a_group_has_no_word_of_its_error() {
         assert_eq!(words.filter(|word| sent.contains(**word)).collect::<Vec<_>>(), [] as [&&str; 0], "{sent}");
         assert!(alert.summary.starts_with(alert.kind.label()), "{}", alert.summary);
         let group = alert.group.as_ref().map(|group| group.as_str()[..8].to_string()).unwrap_or_default();
-        assert!(alert.summary.ends_with(&format!("group {group})")), "{}", alert.summary);
+        assert!(alert.summary.ends_with(&format!("order.placed, group {group})")), "{}", alert.summary);
     }
+}
+
+#[tokio::test]
+async fn a_message_type_that_the_policy_does_not_name_is_left_out() {
+    let mut world = World::new().await;
+    let unnamed = Policy { message_types: Vec::new(), ..Policy::clone(&world.office.policy) };
+    world.office.policy = Arc::new(unnamed);
+    world.die(1, "no account for customer mueller", world.office.now()).await;
+    world.intake().await;
+    let alerts = new_groups(&world);
+    let [alert] = alerts.as_slice() else { panic!("one group: {alerts:?}") };
+    assert!(!alert.summary.contains("order.placed"), "{}", alert.summary);
 }
 
 /// Returns the alerts of new groups, oldest first.
