@@ -10,7 +10,7 @@ use crate::orders_py::{self, OrdersPy};
 use crate::panel;
 use crate::queue::{EmbeddedQueue, QueueSettings};
 use crate::serve::{self, ListenError};
-use crate::sign_in::{NoRandomness, Sessions};
+use crate::sign_in::{self, NoRandomness, Sessions};
 use crate::sinks::{LogAlerts, SeriesMetrics};
 use crate::sqlite::Opening;
 use crate::store::SqliteStore;
@@ -90,7 +90,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(5);
 const VISIBILITY: Span = Span::from_secs(2);
 const RECEIVES_MAX: u32 = 3;
 /// The files that a fresh start deletes.
-const FILES: &[&str] = &["office.db", "queues.db", "metrics.db", "orders.json", orders::LEDGER, orders_py::LOG];
+const FILES: &[&str] = &["office.db", "queues.db", "metrics.db", "orders.json", sign_in::FILE, orders::LEDGER, orders_py::LOG];
 
 /// Runs until Ctrl-C or SIGTERM.
 pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
@@ -103,7 +103,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let orders = start_orders(&config, &queues, &office, files.queue().clone()).await?;
     let orders_py = start_orders_py(&config, &queues, &office).await;
 
-    let sessions = Arc::new(Sessions::of_demo());
+    let sessions = Arc::new(Sessions::of_demo().kept_in(&config.folder));
     let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
     let control = Control::new(url.clone()).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
     control.write(&config.folder).map_err(unusable)?;

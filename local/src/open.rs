@@ -209,7 +209,8 @@ fn links(config: &OpenConfig, office: &Office, url: String) -> Result<Links, Ope
     let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
     let control = Control::new(url).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
     control.write(&config.folder).map_err(unusable)?;
-    Ok(Links { sessions: Arc::new(Sessions::of_user(&config.user, roles)), control, clock: office.clock.clone() })
+    let sessions = Arc::new(Sessions::of_user(&config.user, roles).kept_in(&config.folder));
+    Ok(Links { sessions, control, clock: office.clock.clone() })
 }
 
 /// The queues on AWS from which the office receives.

@@ -10,8 +10,17 @@ use std::path::{Path, PathBuf};
 /// The databases of an office; their logs and marks have the same stem.
 const DATABASES: &[&str] = &["office", "queues", "metrics", "payments"];
 /// The other files of an office.
-const OTHERS: &[&str] =
-    &["lock", "running.json", "orders.json", "orders.json.new", "orders-py.log", "outdated.json", "outdated.json.new"];
+const OTHERS: &[&str] = &[
+    "lock",
+    "running.json",
+    "sessions.json",
+    "sessions.json.new",
+    "orders.json",
+    "orders.json.new",
+    "orders-py.log",
+    "outdated.json",
+    "outdated.json.new",
+];
 /// The folders in the folder of an office.
 const FOLDERS: &[&str] = &["peek"];
 /// How the names of folders with damaged files begin.

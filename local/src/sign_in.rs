@@ -1,7 +1,11 @@
 //! Sign-in on one machine: one-time links, one per role, exchanged for a session in one browser tab.
 //!
-//! The office listens on the loopback only and prints the links on the terminal of the person who started it. Codes and
-//! tokens exist only in memory: a restart signs everyone out and prints new links.
+//! The office listens on the loopback only and prints the links on the terminal of the person who started it. Codes exist
+//! only in memory: a restart prints new links. Sessions go on after it, from a file with the hashes of their tokens.
+
+mod kept;
+
+pub use kept::FILE;
 
 use async_trait::async_trait;
 use axum::extract::rejection::JsonRejection;
@@ -15,6 +19,7 @@ use office::api::{Api, ApiError, Caller, Door, Endpoint, Identify, token};
 use office::person::{NameError, named};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wire::{ErrorCode, SessionAnswer, SignInAnswer, SignInRequest};
 
@@ -46,6 +51,8 @@ pub struct Sessions {
     people: Vec<(Role, Person)>,
     links: Mutex<HashMap<String, Grant>>,
     sessions: Mutex<HashMap<String, Grant>>,
+    /// The folder with the file of the sessions; `None` if they end with this process.
+    folder: Option<PathBuf>,
 }
 
 /// A link's code and the person it signs in.
@@ -73,14 +80,25 @@ impl Sessions {
     pub fn of_demo() -> Self {
         let person =
             |(role, name): (Role, &str)| (role, Person { name: name.into(), id: Some(PersonId::of_demo(name)) });
-        Self { people: PEOPLE.map(person).into(), links: Mutex::default(), sessions: Mutex::default() }
+        Self::of(PEOPLE.map(person).into())
     }
 
     /// Creates sessions for an office that is one person's, with a link for each of these roles.
     pub fn of_user(name: &Actor, roles: &[Role]) -> Self {
         let person = Person { name: name.clone(), id: Some(PersonId::of_machine(name.as_str())) };
         let people = roles.iter().map(|role| (*role, person.clone())).collect();
-        Self { people, links: Mutex::default(), sessions: Mutex::default() }
+        Self::of(people)
+    }
+
+    fn of(people: Vec<(Role, Person)>) -> Self {
+        Self { people, links: Mutex::default(), sessions: Mutex::default(), folder: None }
+    }
+
+    /// Goes on with the sessions of an earlier run, and keeps them in this folder from now on.
+    #[must_use]
+    pub fn kept_in(self, folder: &Path) -> Self {
+        let sessions = Mutex::new(kept::read(folder, &self.people));
+        Self { sessions, folder: Some(folder.into()), ..self }
     }
 
     /// Creates a new link for each role.
@@ -104,12 +122,21 @@ impl Sessions {
         let token = secret()?;
         let caller = Caller { signed_in_at: Some(now), ..link.caller };
         let grant = || Grant { caller: caller.clone(), until: now.plus(SESSION_LASTS) };
-        insert(&mut lock(&self.sessions), &token, grant(), now);
+        self.change(|sessions| insert(sessions, &token, grant(), now));
         Ok(Some((token, grant())))
     }
 
     fn end(&self, token: &str) {
-        lock(&self.sessions).remove(&hash(token));
+        self.change(|sessions| drop(sessions.remove(&hash(token))));
+    }
+
+    /// Changes the sessions, and writes them before the change is answered.
+    fn change(&self, change: impl FnOnce(&mut HashMap<String, Grant>)) {
+        let mut sessions = lock(&self.sessions);
+        change(&mut sessions);
+        if let Some(folder) = &self.folder {
+            kept::write(folder, &sessions);
+        }
     }
 }
 
@@ -245,6 +272,44 @@ mod tests {
         sessions.end(&token);
         assert_eq!(sessions.who(&token, NOW).await, None);
         assert_eq!(sessions.who(&link.code, NOW).await, None, "a code is not a token");
+    }
+
+    #[tokio::test]
+    async fn a_session_goes_on_after_a_restart_and_a_sign_out_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = || Sessions::of_demo().kept_in(folder.path());
+        let (first, mut tokens) = (start(), Vec::new());
+        for link in first.new_links(NOW).unwrap() {
+            tokens.push(first.redeem(&link.code, NOW).unwrap().unwrap().0);
+        }
+        first.end(&tokens[0]);
+        let anna = first.who(&tokens[2], NOW).await;
+        assert!(anna.is_some());
+
+        let second = start();
+        assert_eq!(second.who(&tokens[2], NOW).await, anna);
+        assert_eq!(second.who(&tokens[0], NOW).await, None, "signed out before the restart");
+        assert_eq!(second.who(&tokens[2], NOW.plus(SESSION_LASTS)).await, None);
+
+        let text = std::fs::read_to_string(folder.path().join(FILE)).unwrap();
+        assert!(tokens.iter().all(|token| !text.contains(token.as_str())), "no token is in the file");
+    }
+
+    #[tokio::test]
+    async fn sessions_of_another_person_or_role_end_with_the_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = |name: &str, roles: &[Role]| Sessions::of_user(&name.into(), roles).kept_in(folder.path());
+        let first = start("maria", &Role::ALL);
+        let links = first.new_links(NOW).unwrap();
+        let [viewer, admin] = [&links[0], &links[3]].map(|it| first.redeem(&it.code, NOW).unwrap().unwrap().0);
+
+        let read_only = start("maria", &[Role::Viewer]);
+        assert!(read_only.who(&viewer, NOW).await.is_some());
+        assert_eq!(read_only.who(&admin, NOW).await, None);
+        assert_eq!(start("otto", &Role::ALL).who(&viewer, NOW).await, None);
+
+        std::fs::write(folder.path().join(FILE), "[{").unwrap();
+        assert_eq!(start("maria", &Role::ALL).who(&viewer, NOW).await, None, "a damaged file counts as empty");
     }
 
     #[tokio::test]

@@ -26,6 +26,9 @@ use wire::{ErrorCode, NOW_HEADER, TOKEN_HEADER};
 /// byte.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// Only programs see it: the dashboard knows without asking that it has no token.
+const NO_TOKEN: &str = "The call has no token. Sign in, and send the token in the header `Authorization: Bearer <token>`.";
+
 /// Returns the office's time.
 type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
@@ -43,7 +46,7 @@ pub(super) async fn authorise(
     };
     let caller = match token {
         Some(token) => door.admit(&api, &token).await,
-        None => Err(ApiError::new(ErrorCode::SignedOut, "You are signed out. Sign in again.")),
+        None => Err(ApiError::new(ErrorCode::SignedOut, NO_TOKEN)),
     };
     let caller = match caller {
         Ok(caller) => caller,
