@@ -90,7 +90,8 @@ const SWEEP_EVERY: Duration = Duration::from_secs(5);
 const VISIBILITY: Span = Span::from_secs(2);
 const RECEIVES_MAX: u32 = 3;
 /// The files that a fresh start deletes.
-const FILES: &[&str] = &["office.db", "queues.db", "metrics.db", "orders.json", sign_in::FILE, orders::LEDGER, orders_py::LOG];
+const FILES: &[&str] =
+    &["office.db", "queues.db", "metrics.db", "orders.json", sign_in::FILE, orders::LEDGER, orders_py::LOG];
 
 /// Runs until Ctrl-C or SIGTERM.
 pub async fn run(config: DemoConfig) -> Result<(), DemoError> {

@@ -138,7 +138,7 @@ fn WaveRow(view: Signal<ReplayAnswer>, wave: u32) -> impl IntoView {
             <span class="wave-bar"><Bar segments=bar total label=label words /></span>
             <span class="wave-returned" class:wave-over=over>
                 {part(move || returned.get().map(|mille| view! {
-                    <span>{format!("{} returned", share(mille))}</span>
+                    <span>{format!("{} returned", share(mille))}<span class="wave-limit">{limit_words(limit.get())}</span></span>
                     <span class="meter" aria-hidden="true">
                         <span class="meter-fill" style:width=format!("{}%", mille.min(1000) / 10)></span>
                         <span class="meter-limit" style:left=format!("{}%", limit.get() / 10)></span>
@@ -148,6 +148,11 @@ fn WaveRow(view: Signal<ReplayAnswer>, wave: u32) -> impl IntoView {
             <span class="wave-state">{part(move || wave_words(state.get()))}</span>
         </li>
     }
+}
+
+/// Says what the mark on the bar of returned letters means.
+fn limit_words(limit_mille: u64) -> String {
+    if limit_mille == 0 { ", none may".to_string() } else { format!(", limit {}", share(limit_mille)) }
 }
 
 fn wave_words(state: WaveState) -> AnyView {

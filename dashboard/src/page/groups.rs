@@ -95,7 +95,7 @@ pub fn GroupsPage() -> impl IntoView {
                     <Show when=move || has_any.get() == Some(true) fallback=move || view! { <NothingHere query /> }>
                         <div class="list-head">
                             <Summary live />
-                            <Worst live />
+                            <Worst query />
                         </div>
                         <div class="list-tools">
                             <FilterBar query order />

@@ -6,9 +6,6 @@ use crate::reactive::prelude::*;
 use dashboard_model::when;
 use domain::time::Timestamp;
 
-/// After this time without a response, a value is no longer shown as live.
-const LIVE_MS: i64 = 5_000;
-
 /// After this time without a response, a value is shown as offline.
 const OFFLINE_MS: i64 = 30_000;
 
@@ -31,7 +28,7 @@ pub enum Reading {
     Live(Timestamp),
     /// Updates paused by the reader; data from this time.
     Paused(Timestamp),
-    /// No response for some seconds; data from this time.
+    /// The latest attempt failed; data from this time.
     Reconnecting(Timestamp),
     /// No response for longer, or ever; data from this time.
     Offline(Option<Timestamp>),
@@ -116,10 +113,7 @@ impl Pulse {
     }
 }
 
+/// The page's banner says at once that an attempt failed, so the badge does, too.
 fn late(since: Timestamp, now: Timestamp) -> Reading {
-    match now.since(since).as_ms() {
-        ms if ms < LIVE_MS => Reading::Live(since),
-        ms if ms < OFFLINE_MS => Reading::Reconnecting(since),
-        _ => Reading::Offline(Some(since)),
-    }
+    if now.since(since).as_ms() < OFFLINE_MS { Reading::Reconnecting(since) } else { Reading::Offline(Some(since)) }
 }

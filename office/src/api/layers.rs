@@ -27,7 +27,8 @@ use wire::{ErrorCode, NOW_HEADER, TOKEN_HEADER};
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Only programs see it: the dashboard knows without asking that it has no token.
-const NO_TOKEN: &str = "The call has no token. Sign in, and send the token in the header `Authorization: Bearer <token>`.";
+const NO_TOKEN: &str =
+    "The call has no token. Sign in, and send the token in the header `Authorization: Bearer <token>`.";
 
 /// Returns the office's time.
 type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;

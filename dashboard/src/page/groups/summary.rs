@@ -1,5 +1,6 @@
 //! The figures above the list, each a link to its rows, and the worst group.
 
+use super::query::Query;
 use crate::clock;
 use crate::component::{Age, Loss, MoneyText, Stat};
 use crate::poll::Live;
@@ -64,8 +65,10 @@ fn shown(numbers: Numbers) -> impl IntoView {
 
 /// Shows the first group in attention order, if it is urgent.
 #[component]
-pub(super) fn Worst(live: Live<GroupsAnswer>) -> impl IntoView {
-    let worst = live.part(|answer| {
+pub(super) fn Worst(query: Query) -> impl IntoView {
+    // The list begins with it. A phone's screen is too small to say it twice.
+    let is_first = move || query.route.with(|route| *route == GroupsRoute::default());
+    let worst = query.live.part(|answer| {
         // In another order, or behind a filter, the first row of a part is not the worst.
         let row = answer.groups.first().filter(|_| answer.total <= answer.groups.len() as u64)?;
         let (tone, _) = words::step(&row.next);
@@ -82,7 +85,7 @@ pub(super) fn Worst(live: Live<GroupsAnswer>) -> impl IntoView {
     part(move || {
         worst.get().flatten().map(|(href, title, step, money)| {
             view! {
-                <a class="worst tone-danger" href=href>
+                <a class="worst tone-danger" class:worst-first=is_first href=href>
                     <b>"Worst now"</b>
                     <span class="worst-title">{title}</span>
                     <span class="worst-more">{step}", "{money}</span>
