@@ -26,7 +26,7 @@ pub struct Impact {
     /// The money that the message moves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
-    /// The customer's id from the message. Shown on the letter's page, never logged, never a metric dimension.
+    /// The customer's id from the message. Shown in lists and on the letter's page, never logged, never a metric dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub customer: Option<String>,
     /// The severity.

@@ -217,7 +217,8 @@ pub struct GatePolicy {
     /// Whether the approver must differ from the person who declared the fix, unless the rule of a message type
     /// overrides it.
     pub four_eyes: bool,
-    /// Sums per currency at or above which a second person must approve even if `four_eyes` is off.
+    /// Sums per currency of a group's open letters at or above which a second person must approve even if `four_eyes` is
+    /// off. If there is one, a payload transform needs a second person whatever the sum, because it may change sums.
     pub four_eyes_from: Vec<Money>,
     /// A letter that dies again after this many replays is quarantined. Default: 3.
     pub replays_max: u32,
@@ -242,7 +243,7 @@ pub struct AutoApproval {
     /// The covered categories; empty for all categories of those classes.
     #[serde(default)]
     pub categories: Vec<Category>,
-    /// The maximum number of letters; larger plans need a person.
+    /// The maximum number of letters. A person's own plan counts as all waiting letters of the group: nobody splits it.
     pub letters_max: u64,
 }
 

@@ -25,7 +25,7 @@
 //! # use wire::ResumeRequest;
 //! # async fn example(office: &Office, ben: Actor, replay: Replay) -> Result<(), OfficeError> {
 //! act::pause(office, &ben, replay.id(), "the database is slow").await?;
-//! let on = ResumeRequest { reason: "it is fast again".into(), program_hash: None, waivers: Vec::new() };
+//! let on = ResumeRequest { reason: "it is fast again".into(), program_hash: None, fix_declared_at: None, waivers: Vec::new() };
 //! act::resume(office, &ben, replay.id(), &on).await?;
 //! // Once this returns, no further letter is sent.
 //! act::abort(office, &ben, replay.id(), "the orders were cancelled").await?;

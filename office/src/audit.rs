@@ -54,6 +54,11 @@ pub(crate) fn moment(at: Timestamp) -> String {
     moment.unwrap_or_else(|| at.as_ms().to_string())
 }
 
+/// Returns a number of letters in words.
+pub(crate) fn letters_in_words(n: u64) -> String {
+    if n == 1 { "1 letter".into() } else { format!("{n} letters") }
+}
+
 /// Returns the criteria of a filter; nothing if it has none. Its texts come from letters: they are quoted, and show no
 /// character that changes how the rest is read.
 pub(crate) fn criteria(filter: &LetterFilter) -> Option<String> {

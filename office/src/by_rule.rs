@@ -9,6 +9,7 @@ use crate::office::Office;
 use crate::port::GroupFacts;
 use domain::group::GroupState;
 use domain::id::{Actor, GroupId};
+use domain::letter::LetterStateKind;
 use domain::policy::AutoApproval;
 use domain::replay::{Plan, Replay};
 use wire::{ApproveRequest, PlanRequest};
@@ -66,7 +67,9 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
             Planned::Draft(_) => return Ok(None),
         },
     };
-    if !rule.allows(plan.letters.letters) {
+    // A person may choose letters, so that each of many plans stays below the rule's number.
+    let waiting = facts.counts.tally(LetterStateKind::Waiting).letters;
+    if !rule.allows(plan.letters.letters) || (plan.made_by != actor && !rule.allows(waiting)) {
         return Ok(None);
     }
     approved(office, &actor, id, &plan, rule).await.map(Some)

@@ -181,8 +181,11 @@ pub(crate) async fn judge(
         None => None,
     };
     let consumers = OfConsumers::read(office, group, &to_send.message_types).await?;
+    let mut four_eyes = office.policy.four_eyes(&to_send.message_types);
     let (queue, approver, waivers, deaths_count) = match moment {
         Moment::Approval { approver, waivers } => {
+            // Not before a wave: letters that came after the approval do not make it invalid.
+            four_eyes |= office.policy.gate.second_person_from(&facts.counts.open().money, fix);
             (main_queue_for_a_person(office, group.main_queue.as_ref()).await, approver.cloned(), waivers, true)
         }
         Moment::BeforeWave(replay) => {
@@ -207,7 +210,7 @@ pub(crate) async fn judge(
         queue,
         approver: approver.as_ref(),
         waivers,
-        four_eyes: office.policy.four_eyes(&to_send.message_types),
+        four_eyes,
     };
     let gate = evaluate(&facts, &office.policy.gate, office.now());
     Ok(Judged { gate, deployment })

@@ -112,6 +112,11 @@ pub struct ResumeRequest {
     /// The hash of the program that the person saw, if the fix is a payload transform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_hash: Option<String>,
+    /// When the fix was declared that the person saw: `declared_at` of the group's fix. If another one is declared by now, the
+    /// answer is `plan_changed`. Without this member the fix of now counts.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<i64>", range(min = 0, max = TIME_MS_MAX)))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix_declared_at: Option<Timestamp>,
     /// Conditions to waive, each once.
     #[serde(default)]
     pub waivers: Vec<WaiverRequest>,

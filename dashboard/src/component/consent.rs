@@ -172,6 +172,7 @@ pub fn ResumeDialog(
         on_resume.run(consent.with_untracked(|c| ResumeRequest {
             reason: c.reason.trim().to_string(),
             program_hash: fix.with_untracked(|fix| Some(fix.as_ref()?.transform.as_ref()?.program_hash.clone())),
+            fix_declared_at: fix.with_untracked(|fix| fix.as_ref().map(|fix| fix.declared_at)),
             waivers: gate.with_untracked(|g| c.needed_waivers(g)),
         }));
     };

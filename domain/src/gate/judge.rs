@@ -6,6 +6,7 @@ use super::{Condition, ConditionKind, GateFacts, QueueFact, Status};
 use crate::deployment::Deployment;
 use crate::fix::{Fix, FixKind};
 use crate::limits::CLOCK_SKEW_MAX;
+use crate::money::{Money, Purse};
 use crate::person::IdentityKind;
 use crate::policy::GatePolicy;
 use crate::text::grouped;
@@ -145,10 +146,7 @@ fn letters_replayable(facts: &GateFacts<'_>) -> Judgement {
 }
 
 fn approval(facts: &GateFacts<'_>, policy: &GatePolicy) -> Judgement {
-    let over_limit = policy.four_eyes_from.iter().any(|limit| {
-        facts.letters.money.sums().iter().any(|sum| sum.currency == limit.currency && sum.amount >= limit.amount)
-    });
-    let four_eyes = facts.four_eyes || over_limit;
+    let four_eyes = facts.four_eyes || policy.second_person_from(&facts.letters.money, facts.fix);
     match (facts.approver, facts.fix) {
         (None, _) => unmet("Waiting for an approver."),
         (Some(rule), _) if four_eyes && rule.name.is_rule() => unmet("A rule cannot replace the second approver."),
@@ -160,6 +158,16 @@ fn approval(facts: &GateFacts<'_>, policy: &GatePolicy) -> Judgement {
             unmet(format!("{} declared the fix. Another person must approve it.", fix.declared_by))
         }
         (Some(approver), _) => met(format!("{} can approve", approver.name)),
+    }
+}
+
+impl GatePolicy {
+    /// Whether this much money, under this fix, needs a second person although `four_eyes` is off.
+    pub fn second_person_from(&self, money: &Purse, fix: Option<&Fix>) -> bool {
+        let is_changed = fix.is_some_and(|fix| fix.transform.is_some());
+        let reaches =
+            |limit: &Money| money.sums().iter().any(|sum| sum.currency == limit.currency && sum.amount >= limit.amount);
+        self.four_eyes_from.iter().any(|limit| is_changed || reaches(limit))
     }
 }
 

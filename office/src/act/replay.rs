@@ -135,10 +135,15 @@ async fn resume_once(
     {
         return Err(OfficeError::PlanChanged);
     }
+    let declared_at = facts.variant.state.fix().map(|fix| fix.declared_at);
+    if request.fix_declared_at.is_some() && request.fix_declared_at != declared_at {
+        return Err(OfficeError::PlanChanged);
+    }
     let judged = judge_approval(office, &facts, &LettersToSend::remaining(&replay, &total), &who, &waivers).await?;
     let gate = judged.gate.open().map_err(OfficeError::GateClosed)?;
     // The gate does not open without a fix.
     let fix = facts.variant.state.fix().ok_or(OfficeError::PlanChanged)?;
+    let detail_of_fix = format!("{} {}", fix.kind.label(), fix.reference);
     let Some(resumed) = replay.resume(&gate, &ledger, &waivers, fix.transform.clone()) else {
         return Err(OfficeError::NotNow("this replay cannot be resumed now; reload to see its state".into()));
     };
@@ -150,7 +155,10 @@ async fn resume_once(
     ];
     writes.extend(by.waiver_records(&waivers));
     let canary = next_canary(&resumed, &ledger);
-    let detail = said(&who, format!("{} letters remaining, starting with a canary of {canary}", total.pending));
+    let pending = total.pending;
+    let detail =
+        format!("{pending} letters remaining, starting with a canary of {canary}, with the fix {detail_of_fix}");
+    let detail = said(&who, detail);
     writes.push(by.record(Act::ReplayResumed, detail, Some(reason)));
     commit_once(office, writes).await?;
     office.nudge(id).await;

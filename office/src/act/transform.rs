@@ -7,7 +7,7 @@ use crate::gate::why_not;
 use crate::merged;
 use crate::office::Office;
 use crate::port::{Cursor, Expect, Write};
-use crate::replay::changed::{self, Count as _};
+use crate::replay::changed::{self, Count as _, WhyNot};
 use domain::audit::Act;
 use domain::filter::LetterFilter;
 use domain::group::Variant;
@@ -95,7 +95,7 @@ pub async fn preview(
             preview.counts.count(&outcome);
             let (changes, failure) = match outcome {
                 Ok(changed) => (changed.map(|changed| changed.changes).unwrap_or_default(), None),
-                Err(failure) => (Vec::new(), Some(failure)),
+                Err(failure) => (Vec::new(), Some(failure.whole())),
             };
             preview.letters.push(LetterPreview { letter: letter.id.clone(), changes, failure });
         }
@@ -141,7 +141,8 @@ pub async fn dry_run(
             let tried = tried.map_err(|faults| OfficeError::Invalid(printed(&faults)))?;
             for (letter, outcome) in chunk.iter().zip(tried) {
                 counts.count(&outcome);
-                failures.extend(outcome.err().map(|reason| LetterFailure { letter: letter.id.clone(), reason }));
+                let failure = |why: WhyNot| LetterFailure { letter: letter.id.clone(), reason: why.whole() };
+                failures.extend(outcome.err().map(failure));
             }
         }
         cursor = page.next;

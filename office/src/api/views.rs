@@ -48,7 +48,9 @@ impl Views {
         let now = api.office.now();
         let hour = now.as_ms().div_euclid(HOUR.as_ms());
         let View { act, group, replay, detail } = view;
-        let key = hash_hex(&[caller.actor.as_str(), group.as_str(), &detail]);
+        // Two people may have one name.
+        let (issuer, subject) = caller.id.as_ref().map_or(("", ""), |id| (&id.issuer, &id.subject));
+        let key = hash_hex(&[caller.actor.as_str(), issuer, subject, group.as_str(), &detail]);
         // Held over the commit, so that two calls at once make one record.
         let mut recorded = self.0.lock().await;
         if recorded.hour != hour || recorded.views.len() >= REMEMBERED_MAX {

@@ -10,7 +10,7 @@ use domain::reading::Replayability;
 use domain::replay::{Replay, SkipReason};
 use domain::transform::{ChangedBy, DryCounts, FieldChange, ProgramFault, Transform, body_hash};
 use std::collections::BTreeMap;
-use transform::{Applied, Runner};
+use transform::{Applied, Failure, Runner};
 
 /// The changed body of a letter.
 pub(crate) struct Changed {
@@ -21,7 +21,33 @@ pub(crate) struct Changed {
 }
 
 /// The result for one letter: changed, unchanged (`None`), or why the program failed.
-pub(crate) type Tried = Result<Option<Changed>, String>;
+pub(crate) type Tried = Result<Option<Changed>, WhyNot>;
+
+/// Why a program failed on a letter.
+#[derive(Clone, Debug)]
+pub(crate) enum WhyNot {
+    /// In the office's words, which hold nothing of the letter.
+    Known(String),
+    /// In the program's words. `error(…)` may put anything of the letter into them.
+    Said(String),
+}
+
+impl WhyNot {
+    /// Returns the whole reason, for those whose view of it is recorded.
+    pub(crate) fn whole(self) -> String {
+        match self {
+            Self::Known(words) | Self::Said(words) => words,
+        }
+    }
+
+    /// Returns the reason for a record that stays for ever, and that everybody sees: without the program's words.
+    fn for_all(self) -> String {
+        match self {
+            Self::Known(words) => words,
+            Self::Said(_) => "The program failed on this letter. Its preview shows what it says.".into(),
+        }
+    }
+}
 
 /// Runs a program over letters, in their order. Returns the faults of a program that does not compile. `tell` requests
 /// the changed fields.
@@ -39,15 +65,17 @@ pub(crate) async fn tried(
     let judged = letters.iter().zip(outcomes).map(|(letter, outcome)| match outcome {
         // The payload is in S3, which the program cannot change.
         _ if matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) => {
-            Err("The message points to a payload in S3, which a transform cannot change.".into())
+            Err(WhyNot::Known("The message points to a payload in S3, which a transform cannot change.".into()))
         }
-        Err(failure) => Err(failure.to_string()),
+        Err(failure @ Failure::Program(_)) => Err(WhyNot::Said(failure.to_string())),
+        Err(failure) => Err(WhyNot::Known(failure.to_string())),
         Ok(Applied::Unchanged) => Ok(None),
         Ok(Applied::Changed { body, changes }) => {
             let size_bytes = letter.content.size_bytes() - letter.content.body.len() + body.len();
             if size_bytes > MESSAGE_BYTES_MAX {
                 let most = MESSAGE_BYTES_MAX;
-                return Err(format!("The changed message exceeds {most} bytes with its attributes, SQS's limit."));
+                let words = format!("The changed message exceeds {most} bytes with its attributes, SQS's limit.");
+                return Err(WhyNot::Known(words));
             }
             Ok(Some(Changed { body, changes }))
         }
@@ -101,7 +129,7 @@ pub(super) async fn over(
         // It compiled when it was saved; a fault now concerns every letter.
         Err(faults) => {
             let words = faults.first().map(|fault| fault.message.clone()).unwrap_or_default();
-            to_be_sent.iter().map(|_| Err(words.clone())).collect()
+            to_be_sent.iter().map(|_| Err(WhyNot::Known(words.clone()))).collect()
         }
     };
     let mut tried: BTreeMap<LetterId, Tried> = to_be_sent.into_iter().map(|letter| letter.id).zip(tried).collect();
@@ -115,7 +143,7 @@ pub(super) async fn over(
                     Some(ChangedBy { version: transform.version, body_hash: body_hash(&changed.body) });
                 bodies.insert(change.entry.letter.clone(), changed.body);
             }
-            Some(Err(why)) => change = change.skipped(SkipReason::TransformFailed, Some(why)),
+            Some(Err(why)) => change = change.skipped(SkipReason::TransformFailed, Some(why.for_all())),
         }
         change
     });

@@ -1,7 +1,7 @@
 //! Transitions of a replay: the next phase, a pause, the end. Each is one commit of replay, group and audit.
 
 use super::Did;
-use crate::audit::Auditor;
+use crate::audit::{Auditor, letters_in_words};
 use crate::commit::commit;
 use crate::error::OfficeError;
 use crate::gate::{LettersToSend, Moment, judge};
@@ -78,10 +78,6 @@ fn started(begun: Begun, wave: u32, waves: usize, columns: &WaveLedger) -> (Act,
             (Act::WaveStarted, format!("The canary passed; the rest of {wave}: {}", letters_in_words(letters)))
         }
     }
-}
-
-fn letters_in_words(n: u64) -> String {
-    if n == 1 { "1 letter".into() } else { format!("{n} letters") }
 }
 
 /// Writes a replay. Returns whether it still had this version.

@@ -172,7 +172,8 @@ async fn perform(fixture: &mut Fixture, facts: &GroupFacts, action: Action) {
             let fix = fixture.store.group(group).await.ok().flatten().and_then(|group| group.state.fix().cloned());
             let program_hash = fix.and_then(|fix| fix.transform).map(|named| named.program_hash);
             let program_hash = program_hash.filter(|_| fixture.chance.below(8) > 0);
-            let request = ResumeRequest { reason: reason(), program_hash, waivers: waivers(fixture) };
+            let request =
+                ResumeRequest { reason: reason(), program_hash, fix_declared_at: None, waivers: waivers(fixture) };
             let _ = act::resume(office, &who, &replay, &request).await;
         }
         Action::Unmerge(fingerprint) => {

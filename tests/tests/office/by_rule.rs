@@ -9,9 +9,10 @@ use domain::replay::Ending;
 use domain::replay::ReplayState;
 use domain::time::Span;
 use harness::world::World;
-use office::sweep;
+use office::{act, sweep};
 use queue::Received;
 use std::sync::Arc;
+use wire::PlanRequest;
 
 fn nothing_works(_: &Received) -> Option<&'static str> {
     Some("orders::pricing::Overflow")
@@ -79,6 +80,22 @@ async fn a_rule_approves_nothing_else() {
         assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }), "{why}");
         assert!(world.store.plan(&group).await.unwrap().is_none(), "{why}: no plan is made");
     }
+}
+
+/// Whoever may only plan would otherwise replay a whole group, a few letters at a time.
+#[tokio::test]
+async fn a_rule_approves_no_part_of_a_group_that_a_person_has_chosen() {
+    let (world, group) = world_with(rule(&[Class::Permanent], 5), false).await;
+    world.advance(Span::from_secs(11));
+    let letters = world.letters(&group, None).await.into_iter().take(3).map(|letter| letter.id).collect();
+    let request = PlanRequest { letters, ..PlanRequest::default() };
+    act::plan(&world.office, &"otto".into(), &group, &request).await.unwrap();
+    for _ in 0..3 {
+        world.advance(Span::from_secs(60));
+        sweep::run(&world.office).await.unwrap();
+    }
+    assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }));
+    assert!(world.store.plan(&group).await.unwrap().is_some(), "it waits for a person");
 }
 
 #[tokio::test]

@@ -58,7 +58,8 @@ async fn a_replay_that_finished_is_measured_by_what_it_delivered() {
 
     world.declare_fix(&group, "v3").await;
     world.advance(Span::from_secs(11));
-    let resume = ResumeRequest { reason: "v3 is live".into(), program_hash: None, waivers: Vec::new() };
+    let resume =
+        ResumeRequest { reason: "v3 is live".into(), program_hash: None, fix_declared_at: None, waivers: Vec::new() };
     act::resume(&world.office, &world.anna(), &plan.id, &resume).await.unwrap();
     world.run(&plan.id, &everything_works, "v3").await;
     let total = world.ledger(&plan.id).await.total();

@@ -16,7 +16,7 @@ use office::error::OfficeError;
 use office::gate::LettersToSend;
 use queue::{Queue as _, Received};
 use std::sync::Arc;
-use wire::{ApproveRequest, DeclareFixRequest, ResumeRequest, WaiverRequest};
+use wire::{ApproveRequest, DeclareFixRequest, PlanRequest, ResumeRequest, WaiverRequest};
 
 const BUG: &str = "orders::pricing::Overflow";
 
@@ -53,7 +53,7 @@ async fn approved(world: &World, group: &GroupId, reference: &str) -> ReplayId {
 }
 
 fn resume() -> ResumeRequest {
-    ResumeRequest { reason: "v3 is live".into(), program_hash: None, waivers: Vec::new() }
+    ResumeRequest { reason: "v3 is live".into(), program_hash: None, fix_declared_at: None, waivers: Vec::new() }
 }
 
 async fn state_of(world: &World, group: &GroupId) -> GroupState {
@@ -112,7 +112,7 @@ async fn a_wrong_fix_pauses_the_replay_and_the_right_one_finishes_it() {
     assert_eq!(
         starts(&world, &group).await,
         [
-            "57 letters remaining, starting with a canary of 3",
+            "57 letters remaining, starting with a canary of 3, with the fix Deploy v3",
             "3 letters of wave 2 of 3; its other 12 follow if the canary passes",
             "The canary passed; the rest of wave 2 of 3: 12 letters",
             "Wave 3 of 3: 42 letters",
@@ -203,6 +203,45 @@ async fn resuming_above_the_amount_limit_needs_a_second_person() {
     let own = act::resume(&world.office, &world.otto(), &id, &resume()).await.unwrap_err();
     assert!(matches!(own, OfficeError::GateClosed(unmet) if kinds(&unmet) == [ConditionKind::Approval]));
     act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_group_above_the_amount_limit_is_not_approved_in_parts_by_its_declarer() {
+    let (mut world, group) = world_with_letters(30).await;
+    let open = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap().counts.open().money;
+    let gate =
+        GatePolicy { four_eyes: false, four_eyes_from: open.sums().to_vec(), ..world.office.policy.gate.clone() };
+    world.office.policy = Arc::new(Policy { gate, ..(*world.office.policy).clone() });
+    world.declare_fix(&group, "v2").await;
+    let letters = world.letters(&group, None).await.into_iter().take(1).map(|letter| letter.id).collect();
+    let request = PlanRequest { letters, ..PlanRequest::default() };
+    let planned = act::plan(&world.office, &"otto".into(), &group, &request).await.unwrap();
+    let act::Planned::Plan(plan) = planned else { panic!("one letter needs no steps") };
+    world.advance(Span::from_secs(60));
+    let own = act::approve(&world.office, &world.otto(), &group, &approve_request(&plan)).await.unwrap_err();
+    assert!(matches!(own, OfficeError::GateClosed(unmet) if kinds(&unmet) == [ConditionKind::Approval]));
+    act::approve(&world.office, &world.anna(), &group, &approve_request(&plan)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_resumption_counts_for_the_fix_that_the_approver_saw() {
+    let (world, group) = world_with_letters(30).await;
+    let id = approved(&world, &group, "v2").await;
+    world.steps().await;
+    act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
+    world.run(&id, &everything_works, "v2").await;
+    let seen = state_of(&world, &group).await.fix().unwrap().declared_at;
+    world.advance(Span::from_secs(1));
+    act::declare_fix(&world.office, &world.otto(), &group, &fix("v3")).await.unwrap();
+    world.advance(Span::from_secs(60));
+    let of = |at| ResumeRequest { fix_declared_at: Some(at), ..resume() };
+    let other = act::resume(&world.office, &world.anna(), &id, &of(seen)).await.unwrap_err();
+    assert!(matches!(other, OfficeError::PlanChanged), "{other}");
+    let now = state_of(&world, &group).await.fix().unwrap().declared_at;
+    act::resume(&world.office, &world.anna(), &id, &of(now)).await.unwrap();
+    let audit = world.store.audit(&group, None, 50).await.unwrap().items;
+    let record = audit.iter().find(|record| record.act == Act::ReplayResumed).expect("a record");
+    assert!(record.detail.contains("with the fix Deploy v3"), "{}", record.detail);
 }
 
 #[tokio::test]

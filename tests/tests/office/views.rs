@@ -47,7 +47,10 @@ async fn who_saw_a_payload_or_saved_a_history_is_audited_once_an_hour() {
     let preview = json!({ "program": ".", "letters_max": 1 });
     fixture.post(&format!("/groups/{}/transform/preview", fixture.group), &preview).await;
     let preview = views().await.split_off(8);
-    assert_eq!(preview, [(Act::PayloadViewed, "admin".into(), "Values of letters in a preview of a transform".into())]);
+    assert_eq!(
+        preview,
+        [(Act::PayloadViewed, "admin".into(), "Values of 1 letter in a preview of a transform".into())]
+    );
     // Which letters somebody took away.
     let file = format!("/groups/{}/letters/file", fixture.group);
     for query in ["?form=csv", "?form=csv&state=waiting&tenant=acme&died_from=0", "?form=csv&replays_max=0"] {
@@ -61,6 +64,28 @@ async fn who_saw_a_payload_or_saved_a_history_is_audited_once_an_hour() {
     let page = fixture.get(&format!("/groups/{}/audit?views=false&limit=2", fixture.group)).await;
     let page: AuditAnswer = serde_json::from_slice(&page.body).unwrap();
     assert!(page.records.len() == 2 && page.records.iter().all(|record| !record.act.is_view()), "{:?}", page.records);
+}
+
+/// `error(tojson)` says whole bodies.
+#[tokio::test]
+async fn what_a_program_says_of_letters_is_a_view() {
+    let fixture = Fixture::new(3).await;
+    let views = async || {
+        let audit = fixture.audit().await.into_iter().rev().filter(|record| record.act.is_view());
+        audit.map(|record| (record.actor.to_string(), record.detail)).collect::<Vec<_>>()
+    };
+    let path = format!("/groups/{}/transform", fixture.group);
+    fixture.get(&path).await;
+    fixture.post(&path, &json!({ "program": "error(tojson)" })).await;
+    assert_eq!(views().await, [], "nothing was tried");
+    let run = fixture.post(&format!("{path}/dry-run"), &json!({ "version": 1, "filter": { "died_from": 0 } })).await;
+    assert_eq!(run.status, StatusCode::OK);
+    for _ in 0..2 {
+        fixture.get(&path).await;
+    }
+    let words = "What a transform said of letters that it failed on";
+    let with = format!("{words}, in a dry run of transform v1, failed at or after 1970-01-01T00:00:00Z");
+    assert_eq!(views().await, [("admin".to_string(), with), ("viewer".to_string(), words.to_string())]);
 }
 
 #[tokio::test]
