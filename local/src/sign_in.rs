@@ -80,17 +80,17 @@ impl Sessions {
     pub fn of_demo() -> Self {
         let person =
             |(role, name): (Role, &str)| (role, Person { name: name.into(), id: Some(PersonId::of_demo(name)) });
-        Self::of(PEOPLE.map(person).into())
+        Self::for_people(PEOPLE.map(person).into())
     }
 
     /// Creates sessions for an office that is one person's, with a link for each of these roles.
     pub fn of_user(name: &Actor, roles: &[Role]) -> Self {
         let person = Person { name: name.clone(), id: Some(PersonId::of_machine(name.as_str())) };
         let people = roles.iter().map(|role| (*role, person.clone())).collect();
-        Self::of(people)
+        Self::for_people(people)
     }
 
-    fn of(people: Vec<(Role, Person)>) -> Self {
+    fn for_people(people: Vec<(Role, Person)>) -> Self {
         Self { people, links: Mutex::default(), sessions: Mutex::default(), folder: None }
     }
 

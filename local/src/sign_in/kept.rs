@@ -57,13 +57,13 @@ fn unreadable(path: &Path, error: &dyn std::error::Error) -> HashMap<String, Gra
 
 /// Writes the sessions. A file that cannot be written costs a sign-in after the next restart, and nothing now.
 pub(super) fn write(folder: &Path, sessions: &HashMap<String, Grant>) {
-    let kept: Vec<Kept> = sessions.iter().map(|(token_hash, grant)| of(token_hash, grant)).collect();
+    let kept: Vec<Kept> = sessions.iter().map(|(token_hash, grant)| kept(token_hash, grant)).collect();
     if let Err(error) = replace(&folder.join(FILE), &kept) {
         tracing::warn!(%error, "the sessions could not be written: everyone has to sign in again after a restart");
     }
 }
 
-fn of(token_hash: &str, Grant { caller, until }: &Grant) -> Kept {
+fn kept(token_hash: &str, Grant { caller, until }: &Grant) -> Kept {
     Kept {
         token_hash: token_hash.into(),
         name: caller.actor.clone(),
