@@ -12,6 +12,7 @@ use crate::text::head;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 
 /// The part of a message or of a stack that is searched, bytes: the part of a message that the template reads.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
@@ -30,11 +31,12 @@ pub fn values(diagnosis: &Diagnosis) -> Vec<Option<String>> {
         return Vec::new();
     }
     let failure = &diagnosis.failure;
-    let texts = [&failure.message, &failure.stack].into_iter().flatten();
-    let texts: Vec<Text> = texts.map(|text| Text::new(head(text, TEXT_BYTES_MAX))).collect();
-    let parts = title.split(LED_TO);
-    let found = parts.flat_map(|part| {
-        let values = texts.iter().find_map(|text| text.values(part));
+    let text = |text: &String| Text::new(head(text, TEXT_BYTES_MAX));
+    let (message, stack) = (failure.message.as_ref().map(text), OnceCell::new());
+    // Most parts are in the message, and a stack is long.
+    let in_stack = |part| stack.get_or_init(|| failure.stack.as_ref().map(text)).as_ref()?.values(part);
+    let found = title.split(LED_TO).flat_map(|part| {
+        let values = message.as_ref().and_then(|message| message.values(part)).or_else(|| in_stack(part));
         values.unwrap_or_else(|| vec![None; part.matches(MASK).count()])
     });
     let may_show = |at: usize, value: &&str| {
