@@ -8,8 +8,10 @@ mod deltas;
 pub mod discarding;
 pub mod merging;
 mod noted;
+mod title_values;
 
 pub use deltas::CountsDeltas;
+pub use title_values::TitleValues;
 
 use crate::letter::{Letter, LetterStateKind};
 use crate::limits::ARRIVAL_BUCKET_MS;
@@ -158,8 +160,11 @@ pub struct Variant {
     pub main_queue: Option<QueueArn>,
     /// The dead-letter queue of its first letter.
     pub dlq: QueueArn,
-    /// The title for people.
+    /// The title of its first letter, with masks. Lists and pages show [`Variant::shown_title`].
     pub title: String,
+    /// What all of its letters have at the masks of the title.
+    #[serde(default, skip_serializing_if = "TitleValues::is_empty")]
+    pub title_values: TitleValues,
     /// Where the error was thrown.
     pub culprit: Option<String>,
     /// The classification of its first letter.
@@ -222,6 +227,7 @@ impl Variant {
             main_queue: letter.main_queue.clone(),
             dlq: letter.dlq.clone(),
             title: reading.diagnosis.title.clone(),
+            title_values: TitleValues::of(&reading.diagnosis),
             culprit: reading.culprit.clone(),
             classification: reading.diagnosis.classification.clone(),
             failure,

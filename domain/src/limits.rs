@@ -137,6 +137,11 @@ pub const STACK_BYTES_MAX: usize = 64 * 1024;
 pub const LINK_CHARS_MAX: usize = 500;
 /// The most versions of a consumer that a variant remembers its letters died on: more than anybody deploys to mend one fault.
 pub const DIED_ON_VERSIONS_MAX: usize = 8;
+/// The longest value that a title shows, bytes: a name in a program. Tokens and hashes are longer.
+pub const TITLE_VALUE_BYTES_MAX: usize = 24;
+/// The fewest letters, and the fewest customers if letters name theirs, that agree on a value before a title shows it: the
+/// value of a few may be the data of one.
+pub const TITLE_VALUE_LETTERS_MIN: u64 = 5;
 /// The maximum size of the consumer crate's stamp, bytes: leaves room in the 1 MiB for nearly any body.
 pub const STAMP_BYTES_MAX: usize = 16 * 1024;
 /// The longest program of a payload transform, bytes: one page of text. All versions of a group fit into one answer.

@@ -20,7 +20,8 @@ mod unread;
 mod when;
 
 pub(crate) use classify::after_replays;
-pub(crate) use template::is_file_path;
+pub(crate) use template::{MASK, is_file_path};
+pub(crate) use title::values as title_values;
 pub(crate) use when::parse as moment;
 
 pub use classify::weighed_hashes;

@@ -3,7 +3,7 @@
 //! reads. Run it with `cargo run --release -p dlo-local --example store_rate`.
 
 use domain::group::merging::MergeState;
-use domain::group::{CountsDeltas, GroupState, Variant};
+use domain::group::{CountsDeltas, GroupState, TitleValues, Variant};
 use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::impact::{Impact, Severity};
 use domain::letter::{Letter, LetterState};
@@ -235,6 +235,7 @@ fn variant(letter: &Letter) -> Variant {
         main_queue: letter.main_queue.clone(),
         dlq: letter.dlq.clone(),
         title: letter.diagnosis.title.clone(),
+        title_values: TitleValues::default(),
         culprit: None,
         classification: letter.diagnosis.classification.clone(),
         failure: letter.diagnosis.failure.clone(),

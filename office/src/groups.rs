@@ -12,6 +12,7 @@ use domain::audit::Act;
 use domain::group::{CountsDeltas, GroupState, Variant};
 use domain::id::GroupId;
 use domain::letter::Letter;
+use domain::reading::Reading;
 use domain::time::Timestamp;
 use std::collections::BTreeSet;
 
@@ -25,6 +26,23 @@ pub(crate) fn open_group(group: &Variant, now: Timestamp) -> [Write; 2] {
     let detail = format!("First letter: {}", group.title);
     let audit = Auditor::office(&group.id, now).record(Act::GroupOpened, detail, None);
     [Write::Variant { variant: Box::new(group.clone()), expect: Expect::Absent }, audit]
+}
+
+/// Returns the variant that a letter opens with its new death, and the writes about its fingerprint's variant. A stored
+/// variant is written if the letter lacks a value of its title.
+pub(crate) async fn of_death(
+    office: &Office,
+    letter: &Letter,
+    reading: &Reading,
+    now: Timestamp,
+) -> Result<(Option<Variant>, Vec<Write>), OfficeError> {
+    let Some(group) = office.store.group(&letter.group).await? else {
+        let opened = Variant::opened_by(letter, reading);
+        let writes = open_group(&opened, now).into();
+        return Ok((Some(opened), writes));
+    };
+    let write = |after| Write::Variant { variant: Box::new(after), expect: Expect::Version(group.version) };
+    Ok((None, group.contradicted_by([letter]).map(write).into_iter().collect()))
 }
 
 /// The versions of a consumer that letters died on, as far as the letters tell.

@@ -10,7 +10,7 @@ mod shared_title;
 mod steps;
 
 pub use preview::{GroupChange, GroupName, RulesPreview};
-pub use steps::{MergeStep, name, steps};
+pub use steps::{MergeStep, name, shown_name, steps};
 
 use crate::group::{GroupState, Variant};
 use crate::id::GroupId;

@@ -1,17 +1,20 @@
-//! What deaths add to the record of a variant while its state stays: an earlier first death, and the versions that letters died
-//! on.
+//! What deaths add to the record of a variant while its state stays: an earlier first death, the end of a value in its title,
+//! and the versions that letters died on.
 
 use super::Variant;
+use crate::letter::Letter;
 use crate::limits::DIED_ON_VERSIONS_MAX;
-use crate::time::Timestamp;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 impl Variant {
-    /// Returns the variant with an earlier first death. `None` if `died_at` is not earlier.
-    pub fn aged(&self, died_at: Timestamp) -> Option<Self> {
-        let is_older = died_at < self.first_died_at;
-        is_older.then(|| Self { first_died_at: died_at, ..self.moved(self.state.clone()) })
+    /// Returns the variant after new letters: with an earlier first death, and without the values of its title that one of
+    /// them lacks. `None` if neither changes.
+    pub fn after_letters<'a>(&self, letters: impl IntoIterator<Item = &'a Letter> + Clone) -> Option<Self> {
+        let first_died_at = letters.clone().into_iter().map(|letter| letter.died_at).fold(self.first_died_at, Ord::min);
+        let title_values = self.values_shared_with(letters);
+        let is_same = first_died_at == self.first_died_at && title_values == self.title_values;
+        (!is_same).then(|| Self { first_died_at, title_values, ..self.moved(self.state.clone()) })
     }
 
     /// Returns the variant after deaths on these versions of its consumer. `None` if they are known.

@@ -3,6 +3,10 @@
 //! A title has no word that the error lacks. It leaves out what follows the cause (details, statements, help) and what
 //! is said twice, and shortens namespaces.
 
+mod values;
+
+pub(crate) use values::values;
+
 use super::Case;
 use super::frames::Cause;
 use super::template::{self, MASK, Template};
@@ -24,7 +28,7 @@ const ROOT_BYTES_MAX: usize = 512;
 const NO_ERROR: &str = "No error recorded";
 
 /// Between an error and the one that it led to.
-const LED_TO: &str = " ← ";
+pub(crate) const LED_TO: &str = " ← ";
 
 /// Returns the title of a case whose message has this template.
 pub fn title(case: Case<'_>, error_type: &str, template: &Template) -> String {

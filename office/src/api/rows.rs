@@ -11,7 +11,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Json, Query};
 use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
-use domain::group::merging::name;
+use domain::group::merging::shown_name;
 use domain::group::{GroupState, arrival_bucket};
 use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, GROWING_BUCKETS, YOUNG_BAR_MS};
 use domain::role::Permission;
@@ -187,6 +187,6 @@ pub(super) async fn row(
         about: office.policy.rates.as_ref().and_then(|rates| rates.convert(&facts.counts.open().money)),
     };
     let row = GroupRow::new(&facts.variant, &facts.counts, more);
-    let title = name(&facts.variant, &office.policy.groups).to_string();
+    let title = shown_name(&facts.variant, &facts.counts, &office.policy.groups).into_owned();
     Ok(GroupRow { title, ..row })
 }

@@ -8,7 +8,7 @@ use crate::groups;
 use crate::office::Office;
 use crate::port::{Expect, Write};
 use domain::audit::Act;
-use domain::group::{CountsDeltas, Variant};
+use domain::group::CountsDeltas;
 use domain::id::{LetterId, MessageId};
 use domain::letter::Letter;
 use domain::time::Timestamp;
@@ -53,11 +53,8 @@ async fn open_again(
         let Some(before) = stored.filter(is_new) else { return Ok(false) };
         let cap = office.policy.gate.replays_max;
         let after = before.died_again_after_discard(source.reading.clone(), cap, now);
-        let opened = match office.store.group(&after.group).await? {
-            Some(_) => None,
-            None => Some(Variant::opened_by(&after, &source.reading)),
-        };
-        if !commit(office, writes(&before, &after, opened.as_ref(), now)).await?.is_made() {
+        let (opened, of_group) = groups::of_death(office, &after, &source.reading, now).await?;
+        if !commit(office, writes(&before, &after, of_group, now)).await?.is_made() {
             continue;
         }
         if let Some(group) = opened {
@@ -70,7 +67,7 @@ async fn open_again(
     }
 }
 
-fn writes(before: &Letter, after: &Letter, opened: Option<&Variant>, now: Timestamp) -> Vec<Write> {
+fn writes(before: &Letter, after: &Letter, of_group: Vec<Write>, now: Timestamp) -> Vec<Write> {
     let mut counts = CountsDeltas::default();
     counts.moved(Some(before), after);
     counts.died(after);
@@ -83,9 +80,7 @@ fn writes(before: &Letter, after: &Letter, opened: Option<&Variant>, now: Timest
     if before.deaths == 1 {
         writes.push(Write::Death(Box::new(before.latest_death(&before.original_message_id, None))));
     }
-    if let Some(group) = opened {
-        writes.extend(groups::open_group(group, now));
-    }
+    writes.extend(of_group);
     let detail = format!("Discarded letter {} failed again and is open again", before.id);
     writes.push(Auditor::office(&after.group, now).record(Act::DiscardedDiedAgain, detail, None));
     writes.extend(groups::count_writes(counts));

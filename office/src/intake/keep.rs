@@ -159,25 +159,27 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Va
     let mut writes = Vec::with_capacity(fresh.len() + 4);
     let mut counts = CountsDeltas::default();
     let mut opened: BTreeMap<GroupId, Variant> = BTreeMap::new();
-    let mut first_died_at: BTreeMap<&GroupId, Timestamp> = BTreeMap::new();
+    let mut letters_of: BTreeMap<&GroupId, Vec<&Letter>> = BTreeMap::new();
     for f in fresh {
         counts.moved(None, &f.letter);
         counts.died(&f.letter);
-        let died_at = first_died_at.entry(&f.letter.group).or_insert(f.letter.died_at);
-        *died_at = (*died_at).min(f.letter.died_at);
+        letters_of.entry(&f.letter.group).or_default().push(&f.letter);
         if known.get(&f.letter.group) == Some(&None) && !opened.contains_key(&f.letter.group) {
             opened.insert(f.letter.group.clone(), Variant::opened_by(&f.letter, &f.source.reading));
         }
         writes.push(Write::Letter { letter: Box::new(f.letter.clone()), expect: Expect::Absent });
     }
-    for (id, died_at) in first_died_at {
+    for (id, letters) in letters_of {
         // A group is as old as its first death, in whatever order letters arrive: its oldest variant names it.
+        let after = |group: &Variant| group.after_letters(letters.iter().copied());
         if let Some(group) = opened.get_mut(id) {
-            group.first_died_at = died_at;
+            if let Some(after) = after(group) {
+                *group = Variant { version: group.version, ..after };
+            }
         } else if let Some(group) = known.get(id).and_then(Option::as_ref)
-            && let Some(aged) = group.aged(died_at)
+            && let Some(after) = after(group)
         {
-            writes.push(Write::Variant { variant: Box::new(aged), expect: Expect::Version(group.version) });
+            writes.push(Write::Variant { variant: Box::new(after), expect: Expect::Version(group.version) });
         }
     }
     for group in opened.values() {

@@ -77,11 +77,8 @@ pub(super) async fn keep(
         let Some(return_) = Return::new(source, &letter, entry, (same_group, cap), now) else {
             return Ok(Kept::NotOurs);
         };
-        let opened = match office.store.group(&return_.after.group).await? {
-            Some(_) => None,
-            None => Some(Variant::opened_by(&return_.after, &source.reading)),
-        };
-        if commit(office, return_.writes(source, block, opened.as_ref(), now)).await?.is_made() {
+        let (opened, of_group) = groups::of_death(office, &return_.after, &source.reading, now).await?;
+        if commit(office, return_.writes(source, block, of_group, now)).await?.is_made() {
             return_.follow_up(office, opened, report, now).await;
             return Ok(Kept::Yes);
         }
@@ -226,7 +223,7 @@ impl<'a> Return<'a> {
         Some(Self { before, after, entry, entry_after: Some(entry_after) })
     }
 
-    fn writes(&self, source: &ReadMessage, block: &Block, opened: Option<&Variant>, now: Timestamp) -> Vec<Write> {
+    fn writes(&self, source: &ReadMessage, block: &Block, of_group: Vec<Write>, now: Timestamp) -> Vec<Write> {
         let mut counts = CountsDeltas::default();
         counts.moved(Some(self.before), &self.after);
         counts.died(&self.after);
@@ -246,9 +243,7 @@ impl<'a> Return<'a> {
             let moves = vec![LedgerMove::between(self.entry, entry)];
             writes.push(Write::Ledger { replay: entry.replay.clone(), moves });
         }
-        if let Some(group) = opened {
-            writes.extend(groups::open_group(group, now));
-        }
+        writes.extend(of_group);
         if let LetterState::Quarantined { .. } = self.after.state {
             let detail = format!(
                 "Letter {} failed again after {} replays and is now quarantined",

@@ -37,15 +37,14 @@ const OPTIONS: [&str; 12] = [
     "--enable-blink-features=ComputedAccessibilityInfo",
 ];
 
-/// Returns the elements with a role and a name, and the names of all elements with that role. Elements behind an open
-/// dialog have neither.
+/// Returns the elements with a role, and their names. Elements behind an open dialog have neither.
 const FIND: &str = r#"
-    const [role, name] = arguments;
+    const [role] = arguments;
     const plain = text => text.replace(/\s+/g, ' ').trim();
     // ARIA has no role for <summary>, so Chromium reports none.
     const roleOf = e => e.computedRole || e.localName;
     const all = [...document.querySelectorAll('*')].filter(e => roleOf(e) === role);
-    return [all.filter(e => plain(e.computedName) === name), all.map(e => plain(e.computedName))];
+    return [all, all.map(e => plain(e.computedName))];
 "#;
 const FOCUS: &str = r#"
     const e = document.activeElement;
@@ -53,6 +52,19 @@ const FOCUS: &str = r#"
 "#;
 /// Returns the visible text, with single spaces.
 const READ: &str = "return document.body.innerText.replace(/\\s+/g, ' ')";
+
+/// Whether an element has an expected name. A `*` in it stands for any text: a title shows there what all letters say, once
+/// enough letters say it.
+fn fits(expected: &str, name: &str) -> bool {
+    let mut parts = expected.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    rest.ends_with(last)
+}
 
 /// A simulated person.
 pub struct Person {
@@ -120,10 +132,11 @@ impl Person {
 
     async fn look_for(&self, role: &str, name: &str) -> Option<(Vec<WebElement>, Vec<String>)> {
         // While a page is being replaced, the script fails. The next attempt finds the element.
-        let found = self.driver.execute(FIND, vec![json!(role), json!(name)]).await.ok()?;
-        let names = found.json()[1].as_array()?.iter().filter_map(|name| name.as_str().map(String::from)).collect();
-        let elements = found.json()[0].as_array()?.iter();
-        let elements = elements.map(|e| WebElement::from_json(e.clone(), Arc::clone(&self.driver)));
+        let found = self.driver.execute(FIND, vec![json!(role)]).await.ok()?;
+        let names = found.json()[1].as_array()?.iter().map(|name| name.as_str().unwrap_or_default().into());
+        let names: Vec<String> = names.collect();
+        let elements = found.json()[0].as_array()?.iter().zip(&names).filter(|(_, own)| fits(name, own));
+        let elements = elements.map(|(e, _)| WebElement::from_json(e.clone(), Arc::clone(&self.driver)));
         Some((elements.collect::<Result<_, _>>().ok()?, names))
     }
 
@@ -221,7 +234,7 @@ impl Person {
         let mut passed = Vec::new();
         for _ in 0..TABS_MAX {
             let focus = self.focus().await;
-            if focus == (role.to_string(), name.to_string()) {
+            if focus.0 == role && fits(name, &focus.1) {
                 return;
             }
             passed.push(focus);
@@ -239,7 +252,10 @@ impl Person {
 
     /// Waits until an element has the focus.
     pub async fn is_at(&self, role: &str, name: &str) {
-        let there = within(PATIENCE, async || (self.focus().await == (role.into(), name.into())).then_some(()));
+        let there = within(PATIENCE, async || {
+            let (focused, own) = self.focus().await;
+            (focused == role && fits(name, &own)).then_some(())
+        });
         if there.await.is_none() {
             panic!("{} is not at the {role} {name:?}, but at {:?}", self.name, self.focus().await);
         }
@@ -280,5 +296,26 @@ impl Drop for Person {
     fn drop(&mut self) {
         // After a failure the driver's shutdown closes every browser. Closing each one in a destructor would take minutes.
         let _ = self.driver.clone().leak();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn a_star_in_an_expected_name_stands_for_any_text() {
+        for (expected, name, is_right) in [
+            ("Groups", "Groups", true),
+            ("Groups", "Groups 2", false),
+            ("", "", true),
+            ("", "Groups", false),
+            ("len is * but index is *", "len is * but index is *", true),
+            ("len is * but index is *", "len is 0 but index is 0", true),
+            ("len is * but index is *", "len is 0 but", false),
+            ("a * b", "a * b!", false),
+        ] {
+            assert_eq!(fits(expected, name), is_right, "{expected} {name}");
+        }
     }
 }

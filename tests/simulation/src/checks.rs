@@ -82,6 +82,7 @@ pub(super) async fn store_is_consistent(fixture: &Fixture) -> Result<(), String>
     let contents = Contents::read(&fixture.store).await?;
     contents.groups.iter().try_for_each(|facts| counters_are_exact(facts, &contents))?;
     contents.groups.iter().try_for_each(|facts| merges_agree(facts, &contents))?;
+    contents.groups.iter().try_for_each(|facts| titles_agree(facts, &contents))?;
     for replay in &contents.replays {
         let ledger = fixture.store.ledger(replay.id()).await.map_err(|error| error.to_string())?;
         let entries = &contents.entries[replay.id()];
@@ -184,6 +185,18 @@ fn counters_are_exact(facts: &GroupFacts, contents: &Contents) -> Result<(), Str
         }
     }
     Ok(())
+}
+
+/// Checks that no title has a value that a letter of its fingerprint lacks.
+fn titles_agree(facts: &GroupFacts, contents: &Contents) -> Result<(), String> {
+    let group = &facts.variant;
+    let letters = contents.letters.values().filter(|letter| letter.group == group.id);
+    match group.contradicted_by(letters) {
+        Some(after) => {
+            Err(format!("variant {} has {:?}, but letters {:?}", group.id, group.title_values, after.title_values))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Checks that a representative names exactly the variants merged into it, and is not merged itself.

@@ -16,6 +16,8 @@ pub(super) const SERVICE: &str = "orders";
 const ERRORS: [&str; 2] = ["orders::pricing::Overflow", "orders::catalogue::UnknownProduct"];
 /// The volume in the error message, in runs with an even seed: several fingerprints that a sweep merges into one group.
 const VOLUMES: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
+/// The workers of the consumer: a letter may name another one with each version.
+const WORKERS: u64 = 3;
 /// The number of message groups (FIFO).
 const MESSAGE_GROUPS: u64 = 4;
 
@@ -91,10 +93,15 @@ pub(super) fn stamped(
         return None;
     }
     let volumes = if seed.is_multiple_of(2) { VOLUMES.len() } else { 1 };
-    let volume = number_of(&message.content.body).map_or(0, |n| n as usize % volumes);
+    let number = number_of(&message.content.body).unwrap_or_default();
+    let volume = number as usize % volumes;
+    let worker = (number / 4 + u64::from(version)) % WORKERS;
     let stamp = Stamp {
         error_type: Some(error.into()),
-        message: Some(format!("{error} while volume /srv/{} was read", VOLUMES[volume])),
+        message: Some(format!(
+            "{error} while volume /srv/{} was read by worker {worker} of {WORKERS}",
+            VOLUMES[volume]
+        )),
         class: Some(Class::Permanent),
         consumer: Some(SERVICE.into()),
         consumer_version: Some(format!("v{version}")),

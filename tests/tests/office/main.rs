@@ -39,6 +39,7 @@ mod requests;
 mod sign_in;
 mod starts;
 mod story;
+mod titles;
 mod transform;
 mod unwrapped;
 mod views;

@@ -79,7 +79,7 @@ impl Identify for Anybody {
     }
 }
 
-fn router(world: &World) -> Router {
+pub(crate) fn router(world: &World) -> Router {
     let api = Api {
         office: world.office.clone(),
         identify: Arc::new(Anybody),

@@ -3,6 +3,7 @@
 use super::steps::fits;
 use super::*;
 use crate::fix::{Fix, FixKind};
+use crate::group::TitleValues;
 use crate::group::merging::{GroupChange, RulesPreview};
 use crate::id::{Actor, QueueArn, ReplayId};
 use crate::impact::Severity;
@@ -39,6 +40,7 @@ pub(in crate::group) fn variant(template: &str, age_ms: i64) -> Variant {
         main_queue: Some(QueueArn::from("q")),
         dlq: QueueArn::from("d"),
         title: template.to_string(),
+        title_values: TitleValues::default(),
         culprit: None,
         classification: Classification {
             class: Class::Unknown,

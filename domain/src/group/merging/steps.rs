@@ -5,11 +5,12 @@
 //! oldest. The result does not depend on the order of arrival: sweeps over the same variants take the same steps. An
 //! interrupted or concurrent sweep leaves fewer steps for the next one.
 
-use crate::group::Variant;
+use crate::group::{GroupCounts, Variant};
 use crate::id::GroupId;
 use crate::merge;
 use crate::policy::{GroupAct, GroupRule};
 use crate::time::Timestamp;
+use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
@@ -157,7 +158,17 @@ pub(super) fn fits(pattern: &str, text: &str) -> bool {
 
 /// Returns a group's name: from the policy, else what the titles of its variants have in common, else its own title.
 pub fn name<'a>(variant: &'a Variant, rules: &'a [GroupRule]) -> &'a str {
+    of_policy(variant, rules).unwrap_or_else(|| variant.merge.title.as_deref().unwrap_or(&variant.title))
+}
+
+/// Returns a group's name with the values that all of its letters have; see [`Variant::shown_title`].
+pub fn shown_name<'a>(variant: &'a Variant, counts: &GroupCounts, rules: &'a [GroupRule]) -> Cow<'a, str> {
+    let common = || variant.merge.title.as_deref();
+    let name = of_policy(variant, rules).or_else(common).map(Cow::Borrowed);
+    name.unwrap_or_else(|| variant.shown_title(counts))
+}
+
+fn of_policy<'a>(variant: &Variant, rules: &'a [GroupRule]) -> Option<&'a str> {
     let rule = rules.iter().find(|rule| rule.is_about(&variant.id, &variant.title));
-    rule.filter(|rule| rule.act != GroupAct::Split)
-        .map_or_else(|| variant.merge.title.as_deref().unwrap_or(&variant.title), |rule| rule.name.as_str())
+    rule.filter(|rule| rule.act != GroupAct::Split).map(|rule| rule.name.as_str())
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The title of the gift cards' group.
+/// The title of the gift cards' group. It shows numbers at the stars once enough customers have such a letter.
 pub const BUG: &str = "panic: index out of bounds: the len is * but the index is *";
 /// The gate's evidence that the quiet time has passed.
 pub const QUIET: &str = "No new failure for 10 s or more";
