@@ -6,6 +6,7 @@
 //! decides.
 
 mod attempts;
+mod chain;
 mod codes;
 mod conditions;
 mod grammar;
@@ -14,6 +15,7 @@ mod names;
 mod network;
 mod order;
 mod parts;
+mod quoted;
 mod tables;
 mod unfinished;
 mod weights;
@@ -25,7 +27,6 @@ use crate::reading::{Category, Class, Classification, Confidence};
 use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 pub use attempts::{after_replays, as_reported};
 use grams::{Grams, Slots};
 use tables::wording::{self, Wording};
@@ -38,9 +39,6 @@ const WORDING_BYTES_MAX: usize = 4 * 1024;
 /// The confidence in a class that only the letter claims, percent. What the words of an error merely suggest is no surer,
 /// and does not overrule who wrote the consumer; a table or a known sentence does.
 const CLAIM_PCT: u8 = 60;
-
-/// The most causes of one failure that are read: half of them from outside, half from the root. Real chains have few.
-const CAUSES_MAX: usize = 32;
 
 /// Classifies one failure.
 pub fn classify(case: Case<'_>, policy: &Policy) -> Classification {
@@ -126,11 +124,17 @@ fn word(class: Class) -> &'static str {
     }
 }
 
+/// Returns what the chain of errors says, with no word of the messages that a title would mask.
+fn by_tables(case: Case<'_>) -> Option<Classification> {
+    let chain = chain::from_case(case);
+    let (found, link) = by_chain(&chain)?;
+    Some(quoted::masked(found, link))
+}
+
 /// Walks the chain from the root outwards: the first link that is transient or permanent decides. A link of which only
 /// the form of its sentence is known decides where no other does, and weighed words only if nothing at all is known. A
-/// weak answer that the words of its link speak against is a guess.
-fn by_tables(case: Case<'_>) -> Option<Classification> {
-    let chain = chain(case);
+/// weak answer that the words of its link speak against is a guess. Returns the link that decided, too.
+fn by_chain<'a>(chain: &'a [Cause]) -> Option<(Classification, &'a Cause)> {
     let last = chain.len().checked_sub(1)?;
     let (mut guessed, mut undecided) = (None, None);
     for (at, link) in chain.iter().enumerate().rev() {
@@ -138,41 +142,16 @@ fn by_tables(case: Case<'_>) -> Option<Classification> {
         let reason = if at == 0 || at < last { found.reason } else { format!("{} (the root cause)", found.reason) };
         let found = Classification { reason, ..found };
         match found.class {
-            Class::Unknown => undecided.get_or_insert(found),
+            Class::Unknown => undecided.get_or_insert((found, link)),
             _ => {
                 let is_form = found.confidence <= Confidence::from_pct(grammar::GRAMMAR_PCT);
                 let found = weights::doubted(found, &link.error_type, &link.message);
-                if is_form { guessed.get_or_insert(found) } else { return Some(found) }
+                if is_form { guessed.get_or_insert((found, link)) } else { return Some((found, link)) }
             }
         };
     }
-    let weighed = || chain.iter().rev().find_map(|link| weights::find(&link.error_type, &link.message));
-    guessed.or(undecided).or_else(weighed)
-}
-
-/// The error itself, then its causes down to the root.
-fn chain(case: Case<'_>) -> Vec<Cause> {
-    let head = case.stack.head.clone().unwrap_or_default();
-    let own = Cause {
-        error_type: case.failure.error_type.clone().unwrap_or(head.error_type),
-        message: case.failure.message.clone().unwrap_or(head.message),
-    };
-    let mut chain = Vec::new();
-    // A panic of Rust's `unwrap` contains the actual error: that error is the cause, not the panic.
-    let unwrapped = own.message.split_once("`Err` value: ").map(|(_, error)| {
-        let name = error.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
-        Cause { error_type: name.to_string(), message: error.to_string() }
-    });
-    if !own.error_type.is_empty() || !own.message.is_empty() {
-        chain.push(own);
-    }
-    chain.extend(unwrapped);
-    // The outermost ones and the root: a hostile stack has thousands.
-    let causes = &case.stack.causes;
-    let skipped = causes.len().saturating_sub(CAUSES_MAX);
-    chain.extend(causes.iter().take(CAUSES_MAX / 2).cloned());
-    chain.extend(causes.iter().skip(CAUSES_MAX / 2 + skipped).cloned());
-    chain
+    let weigh = |link: &'a Cause| Some((weights::find(&link.error_type, &link.message)?, link));
+    guessed.or(undecided).or_else(|| chain.iter().rev().find_map(weigh))
 }
 
 /// Classifies one link: what overrules its type, its type, the codes in its message, then its words.
@@ -298,7 +277,7 @@ fn spaced(text: &str) -> String {
 }
 
 fn by_meaning(meaning: Meaning, name: &str, pct: u8) -> Classification {
-    let name = name.rsplit(['.', '$', ':', '\\']).next().unwrap_or(name);
+    let name = names::last(name);
     let pct = if meaning.class == Class::Unknown { 50 } else { pct };
     finding(meaning.class, meaning.category, pct, format!("matched: {} {name}", meaning.table))
 }

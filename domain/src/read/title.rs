@@ -97,7 +97,7 @@ fn with_type(kind: &str, message: &str) -> String {
 }
 
 /// Returns a type without its namespace. A name that says nothing alone keeps the name before it: `reqwest::Error`.
-fn short_type(error_type: &str) -> &str {
+pub fn short_type(error_type: &str) -> &str {
     const ALONE: [&str; 6] = ["Error", "Exception", "ErrorKind", "Fault", "Failure", "OpError"];
     const LANGUAGES: [&str; 4] = ["lang", "System", "builtins", "core"];
     // `** (Shop.Error)` of Elixir, `ProduceException`2[...]` of .NET.

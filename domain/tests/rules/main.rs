@@ -18,6 +18,7 @@ mod notices;
 mod plan_waves;
 mod policy_example;
 mod reader;
+mod reasons;
 mod replay_fixture;
 mod replay_resumed;
 mod replay_steps;

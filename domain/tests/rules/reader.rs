@@ -272,7 +272,7 @@ fn every_case_is_answered_as_in_the_golden_file() {
 }
 
 /// Every error of this exam, of the tables of classification and of the fuzzers' corpus.
-fn all_errors() -> Vec<Failure> {
+pub fn all_errors() -> Vec<Failure> {
     let mut all = Vec::new();
     for Case { fields, .. } in CLASSES.into_iter().flat_map(cases) {
         all.push(failure(&fields[1], &fields[2]));

@@ -67,14 +67,15 @@ pub fn broken_link(lower: &str) -> Option<Classification> {
     last.then(|| found(Class::Transient, Category::DependencyUnavailable, &[words[at], words[at + 1]]))
 }
 
+/// Returns the first words of a message.
 pub fn words(lower: &str) -> Vec<&str> {
+    all_words(lower).take(WORDS_MAX).collect()
+}
+
+/// Returns every word of a text.
+pub fn all_words(lower: &str) -> impl Iterator<Item = &str> {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '-' | '_');
-    lower
-        .split(|c: char| !part(c))
-        .map(|word| word.trim_matches(['\'', '-']))
-        .filter(|word| !word.is_empty())
-        .take(WORDS_MAX)
-        .collect()
+    lower.split(move |c: char| !part(c)).map(|word| word.trim_matches(['\'', '-'])).filter(|word| !word.is_empty())
 }
 
 fn found(class: Class, category: Category, words: &[&str]) -> Classification {

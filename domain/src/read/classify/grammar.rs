@@ -10,9 +10,8 @@ mod states;
 mod words;
 
 use super::conditions::{self, Words};
-use super::{finding, unfinished};
+use super::{finding, quoted, unfinished};
 use crate::reading::{Category, Class, Classification};
-use alloc::format;
 use words::*;
 
 /// The confidence in the form of a sentence, percent: less than that of any word that a table knows.
@@ -65,7 +64,7 @@ fn holds(words: Words<'_>, some: &[&str]) -> bool {
 }
 
 fn said(class: Class, category: Category, words: &[&str]) -> Option<Classification> {
-    Some(finding(class, category, GRAMMAR_PCT, format!("the sentence says \"{}\"", words.join(" "))))
+    Some(finding(class, category, GRAMMAR_PCT, quoted::sentence(words)))
 }
 
 /// Returns what a message says of somebody else who works on the same thing.
@@ -256,7 +255,7 @@ fn remote_step(words: Words<'_>) -> Option<Classification> {
     if holds(&words[at_verb..], LOCAL) {
         return None;
     }
-    let reason = format!("the sentence says \"{} {verb}\"", words[at]);
+    let reason = quoted::sentence(&[words[at], verb]);
     Some(finding(Class::Transient, Category::DependencyUnavailable, STEP_PCT, reason))
 }
 
@@ -315,7 +314,12 @@ fn wrong(words: Words<'_>) -> Option<Classification> {
             _ => None,
         };
         if let Some(category) = category {
-            let shown: &[&str] = if near.is_empty() { &[word] } else { &[word, near[0]] };
+            // A quotation begins with a word of a rule.
+            let shown: &[&str] = match near.first() {
+                _ if is_undone(&words[..at], word) => &words[at - 1..=at],
+                Some(next) => &[word, next],
+                None => &[word],
+            };
             return said(Class::Permanent, category, shown);
         }
     }

@@ -3,7 +3,7 @@
 //! A compound names its kind at its end: a `ParseTimeout` is a timeout, a `TimeoutParseError` is a mistake in a
 //! timeout. So the words are read from the last one, and the first that says something decides.
 
-use super::finding;
+use super::{finding, quoted};
 use crate::reading::{Category, Class, Classification};
 use Category::{
     Auth, BusinessRule, Configuration, Conflict, ConsumerBug, DependencyUnavailable, Duplicate, Expired,
@@ -146,9 +146,7 @@ pub fn find(error_type: &str) -> Option<Classification> {
     let words = words(last(error_type));
     let mut words = words.iter().map(String::as_str).filter(|word| !EMPTY.contains(word)).collect::<Vec<_>>();
     words.drain(..words.len().saturating_sub(WORDS_MAX));
-    let say = |(class, category), said: &str| {
-        Some(finding(class, category, NAME_PCT, format!("the error type says \"{said}\"")))
-    };
+    let say = |(class, category), said: &str| Some(finding(class, category, NAME_PCT, quoted::error_type(said)));
     for at in (0..words.len()).rev() {
         // `IllegalStateError` is used for errors of every kind.
         if words[at] == "state" && at + 1 == words.len() {

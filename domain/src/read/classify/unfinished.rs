@@ -5,9 +5,9 @@
 //! sentence goes before a type. A sentence that denies it (`no handshake in progress`) is about a wrong order of calls.
 
 use super::conditions::{self, Words};
-use super::{CLAIM_PCT, finding};
+use super::{CLAIM_PCT, finding, quoted};
 use crate::reading::{Category, Class, Classification};
-use alloc::format;
+use alloc::string::String;
 
 /// What denies that something is under way.
 const DENYING: &[&str] = &["no", "not", "isn't", "wasn't", "without", "never", "none", "if"];
@@ -64,9 +64,8 @@ pub fn for_now_in(lower: &str) -> Option<Classification> {
     is_possible.then(|| for_now(&conditions::words(lower)))?
 }
 
-fn said(words: &[&str]) -> Option<Classification> {
-    let reason = format!("wording: \"{}\"", words.join(" … "));
-    Some(finding(Class::Transient, Category::Conflict, CLAIM_PCT, reason))
+fn said(reason: String) -> Classification {
+    finding(Class::Transient, Category::Conflict, CLAIM_PCT, reason)
 }
 
 /// Whether a word is something that is being done.
@@ -98,7 +97,7 @@ fn in_progress(words: Words<'_>) -> Option<Classification> {
         && words[at - 1] != "be"
         && (next.is_empty() || AFTER.contains(&next))
         && !is_denied(&words[..at]);
-    stated.then(|| said(&words[at..at + 2]))?
+    stated.then(|| said(quoted::sentence(&words[at..at + 2])))
 }
 
 /// `while it is deploying`, `until the run is finished`.
@@ -112,13 +111,13 @@ fn clause(words: Words<'_>) -> Option<Classification> {
         "until" => ENDED.contains(state),
         _ => false,
     };
-    is_under_way.then(|| said(&[words[at], state]))?
+    is_under_way.then(|| said(quoted::sentence_with_gaps(&[words[at], state])))
 }
 
 /// `it is still running`.
 fn still(words: Words<'_>) -> Option<Classification> {
     let two = words.windows(2).find(|two| two[0] == "still" && is_work(two[1]))?;
-    said(two)
+    Some(said(quoted::sentence(two)))
 }
 
 /// `not allowed at this time`, `temporarily locked`.
@@ -129,13 +128,13 @@ fn for_now(words: Words<'_>) -> Option<Classification> {
     let adverb = words.windows(2).position(|two| two[0] == "temporarily" && !matches!(two[1], "for" | "or"));
     if let Some(at) = adverb {
         let is_denied = at > 0 && DENYING.contains(&words[at - 1]);
-        return (!is_denied).then(|| said(&words[at..at + 2]))?;
+        return (!is_denied).then(|| said(quoted::sentence(&words[at..at + 2])));
     }
     let now = |three: &&[&str]| matches!(three, [_, "this", "time"] | ["at", "the", "moment"] | [_, "right", "now"]);
     let three = words.windows(3).find(now)?;
     let at = words.iter().position(|word| REFUSED.contains(word))?;
     let is_refused = at > 0 && matches!(words[at - 1], "not" | "cannot" | "can't" | "isn't" | "be" | "temporarily");
-    is_refused.then(|| said(&[words[at], three[1], three[2]]))?
+    is_refused.then(|| said(quoted::sentence_with_gaps(&[words[at], three[1], three[2]])))
 }
 
 #[cfg(test)]

@@ -10,13 +10,13 @@
 //! People see a guess with the words that suggest it, and nothing else depends on it ([`Classification::firm_class`]). A
 //! permanent failure that is called transient loops, so "transient" needs more.
 
+use super::quoted::Shown;
 use super::{conditions, finding, names, spaced};
 use crate::reading::{Category, Class, Classification, Confidence, GUESS_PCT_MAX};
 use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::ops::ControlFlow;
 
 /// The weights: four bytes of a word's hash, one byte of its weight, in the order of the hashes.
 static WEIGHTS: &[u8] = include_bytes!("tables/weights.bin");
@@ -119,7 +119,7 @@ pub fn doubted(found: Classification, error_type: &str, message: &str) -> Classi
     }
     let sum = sum(error_type, message);
     let is_doubted = if other == Class::Permanent { sum < TRANSIENT_DOUBTED } else { sum > PERMANENT_DOUBTED };
-    match reason(error_type, message, other).filter(|_| is_doubted) {
+    match is_doubted.then(|| reason(error_type, message, other)).flatten() {
         Some(against) => Classification {
             confidence: Confidence::from_pct(GUESS_PCT_MAX),
             reason: format!("{}; but {against}", found.reason),
@@ -129,7 +129,8 @@ pub fn doubted(found: Classification, error_type: &str, message: &str) -> Classi
     }
 }
 
-/// Says which words suggest a class, the weightiest first. `None` if there is no such word.
+/// Says which words suggest a class, the weightiest first. Names none that a title would mask. `None` if there is no such
+/// word at all.
 fn reason(error_type: &str, message: &str, class: Class) -> Option<String> {
     let towards = if class == Class::Transient { 1 } else { -1 };
     let mut weighed: Vec<(i32, String)> = Vec::new();
@@ -140,14 +141,18 @@ fn reason(error_type: &str, message: &str, class: Class) -> Option<String> {
         }
     });
     weighed.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    if weighed.is_empty() {
+        return None;
+    }
+    let shown = Shown::new(error_type, message);
     let mut named: Vec<&str> = Vec::new();
-    // A word that is part of a pair that is named already says nothing more.
-    let _ = weighed.iter().try_for_each(|(_, words)| {
-        if !named.iter().any(|named| named.contains(words.as_str()) || words.contains(named)) {
+    for (_, words) in &weighed {
+        // A word that is part of a pair that is named already says nothing more.
+        let is_new = !named.iter().any(|named| named.contains(words.as_str()) || words.contains(named));
+        if named.len() < NAMED_MAX && is_new && words.split(' ').all(|word| shown.has(word)) {
             named.push(words);
         }
-        if named.len() == NAMED_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    }
     let verb = if let [word] = named[..]
         && !word.contains(' ')
     {
@@ -155,7 +160,11 @@ fn reason(error_type: &str, message: &str, class: Class) -> Option<String> {
     } else {
         ("words", "suggest")
     };
-    (!named.is_empty()).then(|| format!("the {} {} {} {}", verb.0, listed(&named), verb.1, super::word(class)))
+    let class = super::word(class);
+    Some(match listed(&named).as_str() {
+        "" => format!("words in its data suggest {class}"),
+        listed => format!("the {} {listed} {} {class}", verb.0, verb.1),
+    })
 }
 
 /// Lists words in quotation marks: `"must"`, `"must" and "schema"`, `"a", "b" and "c"`.

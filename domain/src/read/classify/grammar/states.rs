@@ -4,9 +4,8 @@
 //! it does not do is permanent. What a service did not do, or not yet, is a moment.
 
 use super::words::PASSING;
-use super::{GRAMMAR_PCT, Words, conditions, finding, holds};
+use super::{Words, conditions, holds, said};
 use crate::reading::{Category, Class, Classification};
-use alloc::format;
 
 /// What is done for good.
 #[rustfmt::skip]
@@ -54,10 +53,6 @@ const ENDLESS: &[&str] = &["yet", "still"];
 /// Comparisons of data.
 #[rustfmt::skip]
 const COMPARATIVES: &[&str] = &["newer", "older", "bigger", "higher", "lower", "earlier", "heavier", "later", "wider"];
-
-fn said(class: Class, category: Category, words: &[&str]) -> Option<Classification> {
-    Some(finding(class, category, GRAMMAR_PCT, format!("the sentence says \"{}\"", words.join(" "))))
-}
 
 /// What happens now: nobody answered, nobody has time, something is not done yet.
 pub fn of_moment(words: Words<'_>) -> Option<Classification> {
