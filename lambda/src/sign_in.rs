@@ -2,7 +2,9 @@
 //! URL cannot.
 
 mod documents;
+mod exchanges;
 mod keys;
+mod rejections;
 mod session;
 mod token;
 mod tokens;

@@ -114,7 +114,7 @@ fn remarks(
     let mut remarks = Vec::new();
     if mains.is_empty() {
         remarks.push(format!(
-            "No queue names {name} as its dead-letter queue. If a consumer sends messages to it by hand, tag their main queue dead-letter-office=replay, and add it to queues.main of the office's policy."
+            "No queue names {name} as its dead-letter queue. If a consumer sends messages to it by hand, tag their main queue dead-letter-office={office_stack}:replay, and add it to queues.main of the office's policy."
         ));
     }
     for (encrypted, key) in keys {
@@ -186,14 +186,8 @@ impl Candidate {
         let office_stack = plain("the name of the office's stack", office_stack)?;
         let stack = stack_name(&self.queue);
         let region = arn.split(':').nth(3).unwrap_or_default();
-        let mut tags = String::new();
-        for main in &self.mains {
-            let name = plain("the name of a main queue", main.name())?;
-            tags.push_str(&format!(
-                "main=$(aws sqs get-queue-url --region '{region}' --queue-name '{name}' --query QueueUrl --output text)\n\
-                 aws sqs tag-queue --region '{region}' --queue-url \"$main\" --tags dead-letter-office=replay\n"
-            ));
-        }
+        let mains = self.mains.iter().map(|main| plain("the name of a main queue", main.name()));
+        let mains = mains.map(|name| Ok(format!("'{}'", name?))).collect::<Result<Vec<_>, AttachError>>()?.join(" ");
         let names = [
             ("QUEUE_URL", url),
             ("QUEUE_ARN", arn),
@@ -201,7 +195,7 @@ impl Candidate {
             ("QUEUE_REGION", region),
             ("OFFICE_STACK", office_stack),
             ("ATTACH_STACK", &stack),
-            ("MAIN_TAGS", &tags),
+            ("MAIN_NAMES", &mains),
             ("TEMPLATE_TEXT", TEMPLATE.trim_end()),
         ];
         Ok(names.iter().fold(SCRIPT.to_owned(), |script, (place, text)| script.replace(place, text)))

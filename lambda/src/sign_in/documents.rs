@@ -1,5 +1,6 @@
 //! The issuer's OIDC documents: discovery, key set, and the exchange of codes for tokens.
 
+use super::exchanges::{EXCHANGES_MAX, Exchanges, Grant};
 use domain::time::{Span, Timestamp};
 use reqwest::{Client, Url, redirect};
 use serde::Deserialize;
@@ -11,7 +12,7 @@ const CACHED_FOR: Span = Span::from_mins(60);
 /// Shortest time between two attempts after a failure. An unreachable issuer must not delay every request.
 const RETRY_INTERVAL_MIN: Span = Span::from_secs(10);
 /// Time limit of one request to the issuer.
-const REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
+pub(super) const REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
 /// Longest accepted document, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 256 * 1024;
 
@@ -42,6 +43,9 @@ pub enum DocumentError {
         /// The document's URL.
         url: String,
     },
+    /// As many exchanges as allowed wait for the issuer.
+    #[error("{EXCHANGES_MAX} exchanges with the issuer are under way")]
+    TooManyExchanges,
     /// The document is too large.
     #[error("the issuer's document {url} is larger than {DOCUMENT_BYTES_MAX} bytes")]
     TooLarge {
@@ -96,6 +100,7 @@ pub(super) struct Documents {
     issuer: String,
     well_known: Url,
     cache: Mutex<Cache>,
+    exchanges: Exchanges,
 }
 
 impl Documents {
@@ -106,7 +111,7 @@ impl Documents {
         let url = format!("{}/.well-known/openid-configuration", base_url.trim_end_matches('/'));
         let well_known = safe(&url).ok_or(DocumentError::Insecure { url })?;
         let client = client.map_err(DocumentError::Client)?;
-        Ok(Self { client, issuer: issuer.into(), well_known, cache: Mutex::default() })
+        Ok(Self { client, issuer: issuer.into(), well_known, cache: Mutex::default(), exchanges: Exchanges::default() })
     }
 
     /// Returns the discovery document. If the issuer does not respond, returns the cached one.
@@ -167,8 +172,15 @@ impl Documents {
         Ok(url.into())
     }
 
-    /// Exchanges a code or a refresh token. Returns the issuer's tokens, or its error.
-    pub(super) async fn exchange(&self, form: &[(&str, &str)], now: Timestamp) -> Result<Exchange, DocumentError> {
+    /// Exchanges a code or a refresh token. Returns the issuer's tokens, or its error. Fails at once if
+    /// [`EXCHANGES_MAX`] are under way.
+    pub(super) async fn exchange(
+        &self,
+        grant: Grant,
+        form: &[(&str, &str)],
+        now: Timestamp,
+    ) -> Result<Exchange, DocumentError> {
+        let _place = self.exchanges.place(grant).ok_or(DocumentError::TooManyExchanges)?;
         let invalid = || DocumentError::Invalid { url: self.well_known.to_string() };
         let endpoint = self.discovery(now).await?.token_endpoint;
         let url = endpoint.as_deref().and_then(safe).ok_or_else(invalid)?;
@@ -253,10 +265,44 @@ mod tests {
             let documents = documents(url, url);
             assert_eq!(documents.sign_in_url("client", "openid", NOW).await.is_ok(), is_safe, "{url}");
             if !is_safe {
-                let rejected = documents.exchange(&code, NOW).await;
+                let rejected = documents.exchange(Grant::Code, &code, NOW).await;
                 assert!(matches!(rejected, Err(DocumentError::Invalid { .. })), "{url}");
             }
         }
+    }
+
+    #[tokio::test]
+    async fn exchanges_above_the_limit_are_refused_at_once_and_codes_take_no_place_of_renewals() {
+        let (asked, mut arrivals) = tokio::sync::mpsc::unbounded_channel();
+        let (answer, answered) = tokio::sync::watch::channel(false);
+        let issuer = move || {
+            let (asked, mut answered) = (asked.clone(), answered.clone());
+            async move {
+                asked.send(()).ok();
+                answered.wait_for(|answered| *answered).await.ok();
+                "{}"
+            }
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, axum::Router::new().fallback(issuer)).await });
+        let documents = std::sync::Arc::new(documents(&url, &url));
+        let exchange = |grant| {
+            let documents = documents.clone();
+            async move { documents.exchange(grant, &[("code", "k1")], NOW).await }
+        };
+        let waiting: Vec<_> = (0..EXCHANGES_MAX).map(|_| tokio::spawn(exchange(Grant::Code))).collect();
+        for _ in 0..EXCHANGES_MAX {
+            arrivals.recv().await.unwrap();
+        }
+        assert!(matches!(exchange(Grant::Code).await, Err(DocumentError::TooManyExchanges)));
+        let renewal = tokio::spawn(exchange(Grant::Refresh));
+        arrivals.recv().await.unwrap();
+        answer.send(true).unwrap();
+        for exchange in waiting.into_iter().chain([renewal]) {
+            assert!(exchange.await.unwrap().is_ok(), "it was let in");
+        }
+        assert!(exchange(Grant::Code).await.is_ok(), "the places are free again");
     }
 
     #[tokio::test]

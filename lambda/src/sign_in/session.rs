@@ -1,6 +1,8 @@
 //! Sessions of browser tabs. The office exchanges the issuer's code for an ID token, and the page keeps that token.
 
-use super::documents::{DocumentError, Exchange};
+use super::documents::{DocumentError, Exchange, REQUEST_TIME_MAX};
+use super::exchanges::Grant;
+use super::token::TOKEN_BYTES_MAX;
 use super::tokens::{Bearer, Tokens};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Extension, Json, State};
@@ -14,6 +16,14 @@ use wire::{ErrorCode, IssuerSignInRequest, RefreshRequest, SessionAnswer, SignIn
 type Body<T> = Result<Json<T>, JsonRejection>;
 type Response<T> = Result<Json<T>, ApiError>;
 
+/// The largest request that exchanges a code, bytes. Anybody may send one. Codes and refresh tokens of Cognito, Entra ID,
+/// Auth0 and Login with Amazon have up to 2 KB; a nonce, a verifier (128 characters at most) and the page's address come
+/// with them.
+const CODE_BYTES_MAX: usize = 8 * 1024;
+/// The largest request that renews a session, bytes. It also has the ID token that it continues, which is large for members
+/// of many groups: Entra ID names up to 200 of them, each with 36 characters.
+const REFRESH_BYTES_MAX: usize = CODE_BYTES_MAX + TOKEN_BYTES_MAX;
+
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::get::<SignInAnswer, _>("/session", "Describe how to sign in", describe_sign_in).for_everybody(),
@@ -22,13 +32,15 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             None,
             "Exchange the issuer's code for an ID token and identify its bearer",
             exchange_code,
-        ),
+        )
+        .with_body_bytes_max(CODE_BYTES_MAX),
         Endpoint::post::<RefreshRequest, SessionAnswer, _>(
             "/session/refresh",
             None,
             "Exchange a refresh token for the next ID token of the same person",
             refresh,
-        ),
+        )
+        .with_body_bytes_max(REFRESH_BYTES_MAX),
         Endpoint::delete::<SignOutAnswer, _>("/session", Permission::View, "End the session", sign_out),
     ]
 }
@@ -47,7 +59,7 @@ async fn sign_out() -> Json<SignOutAnswer> {
 
 async fn describe_sign_in(State(api): State<Api>, Extension(tokens): Extension<Arc<Tokens>>) -> Response<SignInAnswer> {
     let issuer = tokens.documents.sign_in_url(&tokens.client_id, &tokens.scope, api.office.now()).await;
-    Ok(Json(SignInAnswer { issuer: Some(issuer.map_err(unreachable)?) }))
+    Ok(Json(SignInAnswer { issuer: Some(issuer.map_err(failed)?) }))
 }
 
 /// Exchanges the issuer's code for an ID token.
@@ -69,7 +81,7 @@ async fn exchange_code(
         ("code", &ask.code),
         ("code_verifier", &ask.verifier),
     ];
-    let exchange = tokens.documents.exchange(&form, now).await.map_err(unreachable)?;
+    let exchange = tokens.documents.exchange(Grant::Code, &form, now).await.map_err(failed)?;
     let visit = Visit { api: &api, tokens: &tokens, door: &door };
     let Some(token) = exchange.id_token else { return Err(visit.refused(exchange).await) };
     match tokens.claims(&token, now).await.filter(|claims| has_nonce(claims, &ask.nonce)) {
@@ -96,7 +108,7 @@ async fn refresh(
         ("client_id", tokens.client_id.as_str()),
         ("refresh_token", ask.refresh.as_str()),
     ];
-    let exchange = tokens.documents.exchange(&form, now).await.map_err(unreachable)?;
+    let exchange = tokens.documents.exchange(Grant::Refresh, &form, now).await.map_err(failed)?;
     let Some(token) = exchange.id_token else { return Err(visit.refused(exchange).await) };
     let is_same = |claims: &Map<String, Value>| claims.get("sub").and_then(Value::as_str) == Some(&subject);
     match tokens.claims(&token, now).await.filter(is_same) {
@@ -156,7 +168,13 @@ impl Visit<'_> {
     }
 }
 
-fn unreachable(error: DocumentError) -> ApiError {
+fn failed(error: DocumentError) -> ApiError {
+    if matches!(error, DocumentError::TooManyExchanges) {
+        let message = "Too many people are signing in at the same time. Wait a moment, then try again.";
+        // By then, one of the exchanges that are under way has ended.
+        let retry_after_s = u32::try_from(REQUEST_TIME_MAX.as_secs()).ok();
+        return ApiError { retry_after_s, ..ApiError::new(ErrorCode::TooManyCalls, message) };
+    }
     let message = "The sign-in service (OIDC issuer) isn't responding. Try again in a moment.";
     ApiError { log: Some(office::error::chain(&error)), ..ApiError::new(ErrorCode::Unavailable, message) }
 }
@@ -170,5 +188,47 @@ fn code_error(error: Option<&str>, description: Option<&str>) -> String {
         (None, _) => {
             "The issuer returned no ID token. Ask an admin to allow the scope openid for the office's client.".into()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Serialize;
+
+    fn body_bytes_max(path: &str) -> usize {
+        let of_path = |endpoint: &Endpoint| endpoint.path == path;
+        endpoints().into_iter().find(of_path).map_or(0, |endpoint| endpoint.body_bytes_max)
+    }
+
+    fn size(request: &impl Serialize) -> usize {
+        serde_json::to_vec(request).unwrap().len()
+    }
+
+    #[test]
+    fn requests_of_strangers_are_small_and_codes_and_tokens_of_known_issuers_fit() {
+        let (code, refresh) = ("c".repeat(4 * 1024), "r".repeat(4 * 1024));
+        let sign_in = IssuerSignInRequest {
+            code,
+            page: format!("https://{}/signin", "o".repeat(253)),
+            verifier: "v".repeat(128),
+            nonce: "n".repeat(64),
+        };
+        let renewal = RefreshRequest { refresh, token: "t".repeat(TOKEN_BYTES_MAX) };
+        for (path, least, most) in
+            [("/session/code", size(&sign_in), 8 * 1024), ("/session/refresh", size(&renewal), 24 * 1024)]
+        {
+            let max = body_bytes_max(path);
+            assert!((least..=most).contains(&max), "{path}: {max} bytes");
+        }
+    }
+
+    #[test]
+    fn too_many_exchanges_are_asked_to_come_back_and_an_issuer_that_is_silent_is_unavailable() {
+        let busy = failed(DocumentError::TooManyExchanges);
+        assert_eq!((busy.code, busy.retry_after_s, busy.log), (ErrorCode::TooManyCalls, Some(5), None));
+        let silent = failed(DocumentError::RecentlyUnreachable { url: "https://issuer".into() });
+        assert_eq!((silent.code, silent.retry_after_s), (ErrorCode::Unavailable, None));
+        assert!(silent.log.is_some());
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// Longest accepted token, in bytes. HTTP headers have a similar limit.
-const TOKEN_BYTES_MAX: usize = 16 * 1024;
+pub(super) const TOKEN_BYTES_MAX: usize = 16 * 1024;
 /// Tolerated difference between the clocks of issuer and office.
 const SKEW: Span = Span::from_secs(60);
 

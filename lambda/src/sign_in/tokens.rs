@@ -2,6 +2,7 @@
 
 use super::documents::{DocumentError, Documents};
 use super::keys::Keys;
+use super::rejections::Rejections;
 use super::token::{self, Expected};
 use crate::connect;
 use crate::settings::{self, SettingsError};
@@ -75,6 +76,7 @@ pub struct Tokens {
     pub(super) scope: String,
     name_claim: String,
     roles_claim: String,
+    rejections: Rejections,
 }
 
 /// The bearer of a valid token.
@@ -93,7 +95,8 @@ impl Tokens {
     pub fn new(issuer: String, client_id: String, discovery: Option<String>) -> Result<Self, DocumentError> {
         let documents = Documents::new(&issuer, discovery.as_ref().unwrap_or(&issuer))?;
         let (scope, name_claim, roles_claim) = (SCOPE.into(), NAME_CLAIM.into(), ROLES_CLAIM.into());
-        Ok(Self { documents, keys: Keys::default(), issuer, client_id, scope, name_claim, roles_claim })
+        let (keys, rejections) = (Keys::default(), Rejections::default());
+        Ok(Self { documents, keys, issuer, client_id, scope, name_claim, roles_claim, rejections })
     }
 
     /// Reads issuer, client and claims from the stack's settings.
@@ -129,7 +132,7 @@ impl Tokens {
         let key = self.keys.find(&self.documents, &parsed.kid, now).await?;
         let expected = Expected { issuer: &self.issuer, audience: &self.client_id, now, expired_for_max };
         // Only the log gets the reason. The caller learns only that the token is invalid.
-        parsed.verify(&key, &expected).inspect_err(|reason| tracing::info!(%reason, "a token was rejected")).ok()
+        parsed.verify(&key, &expected).inspect_err(|reason| self.rejections.log(reason)).ok()
     }
 
     /// Returns the person that these claims name. Returns `None` if a claim is missing or not acceptable; the log says
@@ -152,7 +155,8 @@ impl Tokens {
             return Some(Bearer::WithoutRole(actor));
         };
         let id = Some(PersonId { issuer: self.issuer.clone(), subject: subject.into() });
-        // Refreshing does not change `auth_time`, so nobody evades a revocation by it.
+        // A renewal does not change `auth_time`, so nobody evades a revocation (`issued_before`) by it. Without this claim,
+        // a renewal counts as a sign-in.
         let signed_in_at = seconds(claims, "auth_time").or_else(|| seconds(claims, "iat"));
         Some(Bearer::Caller(Caller { actor, role, id, signed_in_at }))
     }
@@ -352,6 +356,17 @@ mod tests {
             let now = NOW.plus(Span::from_secs(second));
             assert_eq!(tokens.who(&token(&signer, "forged"), now).await, None);
             assert_eq!(fetches.load(Ordering::SeqCst), expected, "after {second} s");
+        }
+    }
+
+    #[test]
+    fn without_auth_time_a_renewal_counts_as_a_sign_in() {
+        let tokens = Tokens::new("https://issuer".into(), "client".into(), None).unwrap();
+        for (auth_time, expected_s) in [(json!(1_763_500_000), 1_763_500_000), (json!(null), 1_763_600_000)] {
+            let mut claims = claims();
+            claims["auth_time"] = auth_time;
+            let Some(Bearer::Caller(caller)) = tokens.bearer(claims.as_object().unwrap()) else { panic!("{claims}") };
+            assert_eq!(caller.signed_in_at, Some(Timestamp::from_ms(expected_s * 1_000)), "{claims}");
         }
     }
 

@@ -22,10 +22,36 @@ runbooks=$(aws cloudformation describe-stacks --region 'QUEUE_REGION' --stack-na
     --query "Stacks[0].Parameters[?ParameterKey=='RunbooksUrl'].ParameterValue" --output text)
 [ "$runbooks" != None ] || runbooks=
 
+# Ends the script unless a queue (its URL) may get a tag. A tag has one value, so a queue belongs to one office, which either
+# receives from it or sends to it.
+check_tag() {
+    tag=$(aws sqs list-queue-tags --region 'QUEUE_REGION' --queue-url "$1" \
+        --query 'Tags."dead-letter-office"' --output text)
+    case "$tag" in
+        "$2" | None | '') ;;
+        *)
+            echo "Nothing was changed: $1 has the tag dead-letter-office=$tag, and a queue belongs to one office." >&2
+            echo "If no office uses it any more, remove the tag, and run this again:" >&2
+            echo "aws sqs untag-queue --region QUEUE_REGION --queue-url $1 --tag-keys dead-letter-office" >&2
+            exit 1
+            ;;
+    esac
+}
+check_tag 'QUEUE_URL' 'OFFICE_STACK:watch'
+mains=
+for name in MAIN_NAMES; do
+    main=$(aws sqs get-queue-url --region 'QUEUE_REGION' --queue-name "$name" --query QueueUrl --output text)
+    check_tag "$main" 'OFFICE_STACK:replay'
+    mains="$mains $main"
+done
+
 # 1. With these tags the office may receive from the dead-letter queue, and send to its main queues. If a template
 #    creates the queues, add the tags there as well: its next deployment could remove them.
-aws sqs tag-queue --region 'QUEUE_REGION' --queue-url 'QUEUE_URL' --tags dead-letter-office=watch
-MAIN_TAGS
+aws sqs tag-queue --region 'QUEUE_REGION' --queue-url 'QUEUE_URL' --tags 'dead-letter-office=OFFICE_STACK:watch'
+for main in $mains; do
+    aws sqs tag-queue --region 'QUEUE_REGION' --queue-url "$main" --tags 'dead-letter-office=OFFICE_STACK:replay'
+done
+
 # 2. The event source mapping, and two alarms.
 template=$(mktemp)
 trap 'rm -f "$template"' EXIT

@@ -10,7 +10,8 @@ use tempfile::TempDir;
 
 const URL: &str = "https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq.fifo";
 
-/// An `aws` that answers as a stack does, and keeps the template that it is to deploy. As many deployments fail as the file
+/// An `aws` that answers as a stack does, and keeps the template that it is to deploy. The file `calls.tags` has the tags
+/// that queues have already, each line a URL and a value. As many deployments fail as the file
 /// `calls.failing` has lines, and leave the stack in the status `LEFT`.
 const AWS: &str = r#"#!/bin/sh
 case "$*" in
@@ -19,6 +20,10 @@ case "$*" in
     *describe-stacks*IntakeFunctionArn*) echo arn:intake ;;
     *describe-stacks*AlertsTopic*) echo arn:topic ;;
     *get-queue-url*) echo https://main ;;
+    *list-queue-tags*)
+        while [ "$1" != --queue-url ]; do shift; done
+        [ ! -e "$CALLS.tags" ] || sed -n "s|^$2 ||p" "$CALLS.tags"
+        ;;
     *describe-stacks*StackStatus*) cat "$CALLS.status" 2> /dev/null ;;
     *delete-stack*) echo delete >> "$CALLS" && rm "$CALLS.status" ;;
     *wait*stack-delete-complete*) echo deleted >> "$CALLS" ;;
@@ -116,8 +121,8 @@ fn the_script_sets_two_tags_and_deploys_the_template() {
     for (attaches, wanted) in [
         (
             "true",
-            "sqs tag-queue --region eu-west-1 --queue-url https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq.fifo --tags dead-letter-office=watch\n\
-             sqs tag-queue --region eu-west-1 --queue-url https://main --tags dead-letter-office=replay\n\
+            "sqs tag-queue --region eu-west-1 --queue-url https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq.fifo --tags dead-letter-office=office:watch\n\
+             sqs tag-queue --region eu-west-1 --queue-url https://main --tags dead-letter-office=office:replay\n\
              deploy DeadLetterQueueArn=arn:aws:sqs:eu-west-1:111122223333:orders-dlq.fifo IntakeFunctionArn=arn:intake Office=office AlarmTopicArn=arn:topic RunbooksUrl=https://runbooks IntakeEnabled=false\n",
         ),
         ("false", ""),
@@ -138,6 +143,34 @@ fn the_script_sets_two_tags_and_deploys_the_template() {
 }
 
 #[test]
+fn a_queue_of_another_office_is_left_as_it_is() {
+    // The tags of the dead-letter queue and of the main queue; whether the queue is attached.
+    let rows = [
+        ("office:watch", "office:replay", true),
+        ("None", "None", true),
+        ("other:watch", "None", false),
+        ("None", "other:replay", false),
+        // A tag that names no office, and one that would send letters to a queue that an office empties.
+        ("watch", "None", false),
+        ("None", "office:watch", false),
+        ("office:replay", "None", false),
+        ("office:watch:watch", "None", false),
+    ];
+    for (of_dlq, of_main, is_attached) in rows {
+        let shell = Shell::new();
+        shell.write("calls.tags", &format!("{URL} {of_dlq}\nhttps://main {of_main}\n"));
+        let (succeeded, said) = shell.run("true", "");
+        assert_eq!(succeeded, is_attached, "{of_dlq} {of_main}: {said}");
+        let calls = shell.calls();
+        assert_eq!(calls.is_empty(), !is_attached, "{of_dlq} {of_main}: {calls}");
+        let (tag, url) = if of_dlq == "None" { (of_main, "https://main") } else { (of_dlq, URL) };
+        let wanted =
+            [format!("dead-letter-office={tag},"), format!("untag-queue --region eu-west-1 --queue-url {url} ")];
+        assert!(is_attached || wanted.iter().all(|wanted| said.contains(wanted)), "{said}");
+    }
+}
+
+#[test]
 fn only_names_become_part_of_the_script() {
     for (url, stack, main) in
         [("https://x/'; rm", "office", "orders"), (URL, "office;", "orders"), (URL, "office", "a$(b)"), (URL, "", "a")]
@@ -146,7 +179,8 @@ fn only_names_become_part_of_the_script() {
         assert!(matches!(candidate.script(url, stack), Err(AttachError::NotPlain { .. })), "{url} {stack} {main}");
     }
     let script = candidate().script(URL, "office").expect("plain names");
-    for place in ["QUEUE_URL", "QUEUE_ARN", "QUEUE_NAME", "QUEUE_REGION", "OFFICE_STACK", "ATTACH_STACK", "MAIN_TAGS"] {
+    for place in ["QUEUE_URL", "QUEUE_ARN", "QUEUE_NAME", "QUEUE_REGION", "OFFICE_STACK", "ATTACH_STACK", "MAIN_NAMES"]
+    {
         assert!(!script.contains(place), "{place}");
     }
     assert!(script.contains("'dlo-attach-orders-dlq-fifo-"), "{script}");
@@ -230,5 +264,8 @@ fn keys_other_readers_and_missing_main_queues_are_remarked() {
     let unread = said(&[(mains[0].clone(), None)], &[]);
     assert!(unread.starts_with("Could not check which key encrypts orders."), "{unread}");
     let report = Candidate { remarks: remarks(&dlq, &[], &[], (&[], "office")), ..candidate() }.report();
-    assert!(report.starts_with("NOTE: No queue names orders-dlq"), "{report}");
+    assert!(
+        report.starts_with("NOTE: No queue names orders-dlq") && report.contains("dead-letter-office=office:replay"),
+        "{report}"
+    );
 }

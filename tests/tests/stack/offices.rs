@@ -152,8 +152,8 @@ impl Offices {
             let candidate = Candidate { queue: pair.dlq.clone(), mains, findings: Vec::new(), remarks: Vec::new() };
             let script = candidate.script(&self.cloud.url(&pair.dlq), &self.name).expect("plain names");
             self.cloud.sh(&script);
-            assert_eq!(self.cloud.tag(&pair.dlq), "watch");
-            assert_eq!(self.cloud.tag(&pair.main), "replay");
+            assert_eq!(self.cloud.tag(&pair.dlq), format!("{}:watch", self.name));
+            assert_eq!(self.cloud.tag(&pair.main), format!("{}:replay", self.name));
         }
         let alarms = self.cloud.alarms(&format!("dlo-attach-{}", self.name));
         assert_eq!(alarms.len(), 2 * ATTACHED, "two alarms for each queue, with a name of their own: {alarms:?}");

@@ -2,6 +2,7 @@
 
 mod alarms;
 mod costs;
+mod discovery;
 mod resolve;
 mod rights;
 mod rules;
@@ -33,6 +34,7 @@ pub fn print_costs(paths: &Paths) -> Outcome<ExitCode> {
 pub fn check(paths: &Paths) -> Outcome<()> {
     functions_are_traced_if_asked(&translated(paths, TEMPLATE, &["Tracing=Active"])?)?;
     tags::check(paths)?;
+    discovery::check(paths)?;
     let (attach, retries) = (translated(paths, ATTACH, &[])?, translated(paths, RETRIES, &[])?);
     let translated = translated(paths, TEMPLATE, &[])?;
     rights::check(paths, &translated)?;

@@ -90,6 +90,9 @@ const ARGUED: &[(&[&str], &str, &str, &str)] = &[
     (&["Intake", "Replay", "Sweep"], "kms:Decrypt", "alerts-key", "as above"),
 ];
 
+/// The source of the office's events (`lambda::events::SOURCE`).
+const SOURCE: &str = "dead-letter-office";
+
 /// Actions for which IAM knows no resource (Service Authorization Reference).
 const WITHOUT_RESOURCE: &[&str] = &[
     "cloudwatch:DescribeAlarmsForMetric",
@@ -144,8 +147,6 @@ fn resource_kinds() -> Vec<ResourceKind> {
         ("other-object", "arn:aws:s3:::invoices/0".into()),
         ("topic", local("sns", &physical("Alerts"))),
         ("other-topic", local("sns", "invoices")),
-        ("bus", local("events", "event-bus/default")),
-        ("other-bus", local("events", "event-bus/invoices")),
         ("consumer", local("lambda", "function:orders")),
         ("other-function", local("lambda", "function:invoices")),
         ("consumer-log", local("logs", "log-group:/aws/lambda/orders:*")),
@@ -169,9 +170,19 @@ fn resource_kinds() -> Vec<ResourceKind> {
         ("key-through-s3", key("orders"), json!({ "kms:ViaService": via("s3") })),
         ("alerts-key", key("alerts"), json!({ "kms:ViaService": via("sns") })),
         ("alerts-key-through-sqs", key("alerts"), json!({ "kms:ViaService": via("sqs") })),
-        ("attached-dlq", local("sqs", "refunds-dlq"), tagged("watch")),
-        ("attached-main", local("sqs", "refunds"), tagged("replay")),
-        ("tagged-otherwise", local("sqs", "refunds-old"), tagged("no")),
+        ("attached-dlq", local("sqs", "refunds-dlq"), tagged(&format!("{STACK}:watch"))),
+        ("attached-main", local("sqs", "refunds"), tagged(&format!("{STACK}:replay"))),
+        ("tagged-otherwise", local("sqs", "refunds-old"), tagged(&format!("{STACK}:no"))),
+        // Queues of another office in the same account, and tags that name none.
+        ("dlq-elsewhere", local("sqs", "returns-dlq"), tagged("other:watch")),
+        ("main-elsewhere", local("sqs", "returns"), tagged("other:replay")),
+        ("dlq-of-nobody", local("sqs", "returns-dlq"), tagged("watch")),
+        ("main-of-nobody", local("sqs", "returns"), tagged("replay")),
+        ("bus", local("events", "event-bus/default"), json!({ "events:source": [SOURCE] })),
+        ("bus-as-another", local("events", "event-bus/default"), json!({ "events:source": ["invoices"] })),
+        ("bus-as-two", local("events", "event-bus/default"), json!({ "events:source": [SOURCE, "invoices"] })),
+        ("bus-as-nobody", local("events", "event-bus/default"), json!({})),
+        ("other-bus", local("events", "event-bus/invoices"), json!({ "events:source": [SOURCE] })),
         ("metrics", "*".into(), json!({ "cloudwatch:namespace": "DeadLetterOffice" })),
         ("other-metrics", "*".into(), json!({ "cloudwatch:namespace": "Invoices" })),
     ];
