@@ -227,7 +227,7 @@ impl Variant {
             main_queue: letter.main_queue.clone(),
             dlq: letter.dlq.clone(),
             title: reading.diagnosis.title.clone(),
-            title_values: TitleValues::of(&reading.diagnosis),
+            title_values: TitleValues::from_diagnosis(&reading.diagnosis),
             culprit: reading.culprit.clone(),
             classification: reading.diagnosis.classification.clone(),
             failure,

@@ -21,7 +21,7 @@ pub struct TitleValues(Vec<Option<String>>);
 
 impl TitleValues {
     /// Returns the values of one letter that a title may show.
-    pub fn of(diagnosis: &Diagnosis) -> Self {
+    pub fn from_diagnosis(diagnosis: &Diagnosis) -> Self {
         Self(title_values(diagnosis)).or_empty()
     }
 
@@ -72,7 +72,7 @@ impl Variant {
                 break;
             }
             let is_same = letter.diagnosis.title == self.title;
-            let own = if is_same { TitleValues::of(&letter.diagnosis) } else { TitleValues::default() };
+            let own = if is_same { TitleValues::from_diagnosis(&letter.diagnosis) } else { TitleValues::default() };
             values = values.shared_with(&own);
         }
         values
