@@ -165,12 +165,12 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
     let mut opened =
         envelope::open(message, &mut |payload, facts| inside = read_inside(message, payload, facts, policy));
     let original = opened.original_content(message);
-    let Opened { kind, mut facts, stamp, .. } = opened;
+    let Opened { kind, mut facts, is_stamped, .. } = opened;
 
     let claim = Claim { main_queue: facts.main_queue.take(), message_id: facts.original_message_id.take() };
     let Origin { main_queue, message_id } = origin(message, claim, &policy.queues, &mut facts.remarks);
     let died_at = times::check(message, kind, &mut facts, &mut inside.impact.deadline);
-    let sent_at = sent_at(message, stamp.is_some(), facts.sent_at, &mut facts.remarks);
+    let sent_at = sent_at(message, is_stamped, facts.sent_at, &mut facts.remarks);
     let redriven = system.source_queue.is_some();
     let reason = reason.filter(|_| facts.failure.is_empty());
     if let Some(ReportedReason { failure, reported }) = reason {

@@ -20,7 +20,6 @@ mod tables;
 mod unfinished;
 mod weights;
 
-use super::frames::Cause;
 use super::{Case, json};
 use crate::policy::Policy;
 use crate::reading::{Category, Class, Classification, Confidence};
@@ -28,6 +27,7 @@ use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 pub use attempts::{after_replays, as_reported};
+use chain::Link;
 use grams::{Grams, Slots};
 use tables::wording::{self, Wording};
 use tables::{Meaning, abroad, catalogue, kafka};
@@ -134,7 +134,7 @@ fn by_tables(case: Case<'_>) -> Option<Classification> {
 /// Walks the chain from the root outwards: the first link that is transient or permanent decides. A link of which only
 /// the form of its sentence is known decides where no other does, and weighed words only if nothing at all is known. A
 /// weak answer that the words of its link speak against is a guess. Returns the link that decided, too.
-fn by_chain<'a>(chain: &'a [Cause]) -> Option<(Classification, &'a Cause)> {
+fn by_chain<'a>(chain: &'a [Link<'a>]) -> Option<(Classification, &'a Link<'a>)> {
     let last = chain.len().checked_sub(1)?;
     let (mut guessed, mut undecided) = (None, None);
     for (at, link) in chain.iter().enumerate().rev() {
@@ -145,18 +145,18 @@ fn by_chain<'a>(chain: &'a [Cause]) -> Option<(Classification, &'a Cause)> {
             Class::Unknown => undecided.get_or_insert((found, link)),
             _ => {
                 let is_form = found.confidence <= Confidence::from_pct(grammar::GRAMMAR_PCT);
-                let found = weights::doubted(found, &link.error_type, &link.message);
+                let found = weights::doubted(found, link.error_type, link.message);
                 if is_form { guessed.get_or_insert((found, link)) } else { return Some((found, link)) }
             }
         };
     }
-    let weigh = |link: &'a Cause| Some((weights::find(&link.error_type, &link.message)?, link));
+    let weigh = |link: &'a Link<'a>| Some((weights::find(link.error_type, link.message)?, link));
     guessed.or(undecided).or_else(|| chain.iter().rev().find_map(weigh))
 }
 
 /// Classifies one link: what overrules its type, its type, the codes in its message, then its words.
-fn by_link(link: &Cause) -> Option<Classification> {
-    let (error_type, message) = (link.error_type.as_str(), text::head(&link.message, WORDING_BYTES_MAX));
+fn by_link(link: &Link<'_>) -> Option<Classification> {
+    let (error_type, message) = (link.error_type, text::head(link.message, WORDING_BYTES_MAX));
     let lower = message.to_lowercase();
     let found = order::first(error_type, message, &lower).or_else(|| by_type_and_words(error_type, message, &lower));
     Some(order::contested(order::advised(found, &lower)?, error_type, &lower))

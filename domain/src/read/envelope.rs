@@ -36,7 +36,6 @@ pub use layer::Layer;
 pub use pointer::PayloadLocation;
 
 use super::json::Raw;
-use super::stamp::Stamp;
 use crate::marker::{FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE};
 use crate::message::{Attributes, Content, DeadMessage};
 use crate::reading::{EnvelopeKind, Replayability};
@@ -56,8 +55,8 @@ pub struct Opened {
     pub kind: EnvelopeKind,
     /// The facts of its layers; outer layers take precedence.
     pub facts: Facts,
-    /// The consumer crate's stamp.
-    pub stamp: Option<Stamp>,
+    /// Whether the message has the consumer crate's stamp.
+    pub is_stamped: bool,
     /// The original message, if the letter contains it.
     original: Option<Restored<'static>>,
     /// Name prefixes of the attributes that dead-lettering added to the message.
@@ -68,7 +67,7 @@ pub struct Opened {
 pub struct Opening<'a> {
     facts: Facts,
     inner: Inner<'a>,
-    stamp: Option<Stamp>,
+    is_stamped: bool,
 }
 
 /// The content of a layer.
@@ -85,16 +84,16 @@ enum Inner<'a> {
 
 impl<'a> Opening<'a> {
     fn facts(facts: Facts) -> Self {
-        Self { facts, inner: Inner::Nothing, stamp: None }
+        Self { facts, inner: Inner::Nothing, is_stamped: false }
     }
 
     fn original(facts: Facts, original: Option<Restored<'a>>) -> Self {
-        Self { facts, inner: original.map_or(Inner::Nothing, Inner::Original), stamp: None }
+        Self { facts, inner: original.map_or(Inner::Nothing, Inner::Original), is_stamped: false }
     }
 
     fn payload(facts: Facts, text: Option<Cow<'a, str>>, headers: Option<Raw<'a>>) -> Self {
         let inner = text.map_or(Inner::Nothing, |text| Inner::Payload { text, headers });
-        Self { facts, inner, stamp: None }
+        Self { facts, inner, is_stamped: false }
     }
 }
 
@@ -102,10 +101,10 @@ impl<'a> Opening<'a> {
 pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts)) -> Opened {
     let redriven = message.system.source_queue.is_some();
     let plain = if redriven { EnvelopeKind::SqsRedrive } else { EnvelopeKind::Plain };
-    let mut opened = Opened { kind: plain, facts: Facts::default(), stamp: None, original: None, added: &[] };
+    let mut opened = Opened { kind: plain, facts: Facts::default(), is_stamped: false, original: None, added: &[] };
     let mut opener = Opener { opened: &mut opened, carried: false, stays: false, left_bytes: UNPACKED_BYTES_MAX, read };
     opener.descend(&Layer::outermost(message), DEPTH_MAX);
-    if redriven && opened.stamp.is_none() {
+    if redriven && !opened.is_stamped {
         // A redrive policy moves a message untouched. Any envelope was on the main queue already, and that queue's
         // consumer expects it.
         opened.original = None;
@@ -121,7 +120,7 @@ pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts))
     if let Some(original) = &mut opened.original {
         opened.facts.remarks.append(&mut original.remarks);
     }
-    if opened.stamp.is_none() && message.content.attributes.contains_key(FAILURE_ATTRIBUTE) {
+    if !opened.is_stamped && message.content.attributes.contains_key(FAILURE_ATTRIBUTE) {
         opened.facts.remarks.push(consumer::GARBLED.into());
     }
     opened
@@ -201,7 +200,7 @@ impl Opener<'_> {
         self.opened.facts = Facts { remarks, ..Facts::default() };
         if layer.outermost {
             self.opened.added = form.adds;
-            self.opened.stamp = opening.stamp;
+            self.opened.is_stamped = opening.is_stamped;
             // Two writers each left a failure: the table decides which one counts, and a remark mentions the other.
             let others = CARRIERS.iter().filter(|other| other.kind != form.kind && other.shows(layer));
             for other in others.filter(|other| (other.open)(layer).is_some()) {

@@ -2,7 +2,7 @@
 
 use crate::id::{MessageId, QueueArn};
 use crate::limits::STAMP_BYTES_MAX;
-use crate::reading::{Class, Failure};
+use crate::reading::Class;
 use crate::text::{head, tail};
 use crate::time::Timestamp;
 use alloc::format;
@@ -90,16 +90,6 @@ impl Stamp {
         // serde also reads a struct from an array, which no version ever wrote.
         text.trim_start().starts_with('{').then_some(())?;
         serde_json::from_str(text).ok().filter(|stamp: &Self| stamp.v >= 1)
-    }
-
-    /// Returns the stamp's failure.
-    pub fn failure(&self) -> Failure {
-        Failure {
-            error_type: self.error_type.clone(),
-            message: self.message.clone(),
-            stack: self.stack.clone(),
-            stated_class: self.class.filter(|class| *class != Class::Unknown),
-        }
     }
 }
 

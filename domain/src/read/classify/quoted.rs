@@ -2,8 +2,8 @@
 //!
 //! Reasons go to the dashboard, exports and logs. A word that the template masks may be a customer's name or a token.
 
+use super::chain::Link;
 use super::{conditions, spaced};
-use crate::read::frames::Cause;
 use crate::read::template::{self, MASK};
 use crate::read::title;
 use crate::reading::Classification;
@@ -57,15 +57,15 @@ impl Shown {
 }
 
 /// Masks the words of the message that a reason quotes and a title would not show.
-pub fn masked(found: Classification, link: &Cause) -> Classification {
-    let quotes = |reason: &str| [SENTENCE, TYPE].iter().find_map(|begin| Some(reason.find(begin)? + begin.len()));
-    let Some((from, length)) = quotes(&found.reason).and_then(|from| Some((from, found.reason[from..].find('"')?)))
+pub fn masked(found: Classification, link: &Link<'_>) -> Classification {
+    let begun = [SENTENCE, TYPE].into_iter().find(|begin| found.reason.starts_with(begin));
+    let Some((from, length)) = begun.and_then(|begin| Some((begin.len(), found.reason[begin.len()..].find('"')?)))
     else {
         return found;
     };
     let (quoted, after) = found.reason[from..].split_at(length);
     let Some((rule, own)) = quoted.split_once(' ') else { return found };
-    let shown = Shown::new(&link.error_type, &link.message);
+    let shown = Shown::new(link.error_type, link.message);
     let word = |word| if word == GAP || shown.has(word) { Cow::Borrowed(word) } else { MASK.to_string().into() };
     let own: Vec<Cow<'_, str>> = own.split(' ').map(word).collect();
     let reason = format!("{}{rule} {}{after}", &found.reason[..from], own.join(" "));

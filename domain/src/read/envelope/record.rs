@@ -47,5 +47,5 @@ pub fn open<'a>(raw: Raw<'a>) -> Option<Opening<'a>> {
         Some(recorded) => restored = restored.with_attributes(recorded),
         None => restored.remarks.push(UNRECORDED.into()),
     }
-    Some(Opening { facts, inner: Inner::Original(restored), stamp: None })
+    Some(Opening { facts, inner: Inner::Original(restored), is_stamped: false })
 }

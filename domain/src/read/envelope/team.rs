@@ -108,7 +108,7 @@ fn unwrap<'a>(
         facts.original_message_id = record.facts.original_message_id.take();
         facts.main_queue = record.facts.main_queue.take().or(facts.main_queue);
         facts.fill_all(record.facts);
-        return Opening { facts, inner: record.inner, stamp: None };
+        return Opening { facts, inner: record.inner, is_stamped: false };
     }
     let Some(restored) = original.and_then(|(raw, text)| Restored::with_text(raw, text)) else {
         facts.not_replayable.get_or_insert(Replayability::MetadataOnly { reason: MISSING.into() });
@@ -124,7 +124,7 @@ fn unwrap<'a>(
         None => restored.remarks.push(UNRECORDED.into()),
     }
     restored.message_group_id = envelope.scalar(GROUPS);
-    Opening { facts, inner: Inner::Original(restored), stamp: None }
+    Opening { facts, inner: Inner::Original(restored), is_stamped: false }
 }
 
 /// Reads the original as a whole SQS record: an object, or its JSON as text.
@@ -135,7 +135,7 @@ fn recorded<'a>(original: Raw<'a>, text: Option<&str>) -> Option<Opening<'a>> {
     let raw = Raw::new(text);
     let opening = (raw.is_object() && record::is_record(raw)).then(|| record::open(raw)).flatten()?;
     let Inner::Original(restored) = opening.inner else { return None };
-    Some(Opening { facts: opening.facts, inner: Inner::Original(restored.into_owned()), stamp: None })
+    Some(Opening { facts: opening.facts, inner: Inner::Original(restored.into_owned()), is_stamped: false })
 }
 
 /// Reads the failure: an object, a text, or members of the envelope itself. Parts that one place lacks come from the

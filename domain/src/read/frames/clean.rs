@@ -47,27 +47,20 @@ pub fn without_position(place: &str) -> (&str, &str) {
 
 /// Removes the generated suffixes of the JVM's proxies, lambdas and anonymous classes.
 pub fn java_class(class: &str) -> String {
-    const GENERATED: [&str; 8] = [
-        "$$",
-        "_$$_",
-        "$Proxy",
-        "$ByteBuddy$",
-        "$HibernateProxy$",
-        "$MockitoMock$",
-        "GeneratedMethodAccessor",
-        "GeneratedConstructorAccessor",
-    ];
+    const GENERATED: [&str; 5] = ["$$", "$Proxy", "$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$"];
+    const ACCESSORS: [&str; 2] = ["GeneratedMethodAccessor", "GeneratedConstructorAccessor"];
     // Few class names contain a dollar sign; searching for each mark would be the most expensive part.
     let last = class.rfind('.').map_or(0, |dot| dot + 1);
     if !class.contains('$') && !class[last..].starts_with("Generated") {
         return class.to_string();
     }
-    let mut end = class.len();
-    for mark in GENERATED {
-        if let Some(at) = class.find(mark) {
-            end = end.min(if mark.starts_with("Generated") { at + mark.len() } else { at });
-        }
+    let is_generated = |at: &usize| GENERATED.iter().any(|mark| class[*at..].starts_with(mark));
+    let mut end = class.match_indices('$').map(|(at, _)| at).find(is_generated).unwrap_or(class.len());
+    if class.contains("Generated") {
+        let ends = ACCESSORS.iter().filter_map(|mark| Some(class.find(mark)? + mark.len()));
+        end = ends.fold(end, usize::min);
     }
+    // Of `_$$_` the first underscore is left.
     let class = class[..end].trim_end_matches('_');
     // `Handler$1` is an anonymous class, `ns$fn__123` a Clojure function: the compiler generated the numbers.
     let mut out = String::with_capacity(class.len());
