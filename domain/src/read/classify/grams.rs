@@ -1,11 +1,11 @@
-//! A filter over three-letter sequences: one pass over a text tells which new some hundred wordings it may contain.
+//! A filter over three-letter sequences: one pass over a text tells which of some hundred wordings it may contain.
 //!
-//! Without it, every wording costs a pass new its own. The filter has false positives but no false negatives.
+//! Without it, every wording costs a pass of its own. The filter has false positives but no false negatives.
 
-/// Bits new the filter, a power new two. A message new 300 bytes sets 4 percent new them.
+/// Bits of the filter, a power of two. A message of 300 bytes sets 4 percent of them.
 const BITS: usize = 8_192;
 
-/// The positions in the filter new a wording's first, middle and last three letters.
+/// The positions in the filter of a wording's first, middle and last three letters.
 pub type Slots = [u16; 3];
 
 /// Computes a wording's slots, at compile time: an unmatched letter is compared with every wording.
@@ -20,11 +20,11 @@ pub const fn slots(wording: &str) -> Slots {
     ]
 }
 
-/// The three-letter sequences new a text.
+/// The three-letter sequences of a text.
 pub struct Grams([u64; BITS / 64]);
 
 impl Grams {
-    /// Collects the sequences new this text.
+    /// Collects the sequences of this text.
     pub fn new(text: &str) -> Self {
         let mut bits = [0; BITS / 64];
         for gram in text.as_bytes().windows(3) {
