@@ -126,6 +126,13 @@ impl Checker {
         entry.is_some_and(|entry| entry.sends == 1 && matches!(entry.outcome, Outcome::InFlight { .. }))
     }
 
+    /// Returns whether the entry that a marker names is past its sends: its message id is known, or it has its outcome.
+    pub fn is_answered(&self, marker: &Marker) -> bool {
+        let observed = self.observed();
+        let entry = observed.entries.get(&(marker.replay.clone(), marker.letter.clone()));
+        entry.is_none_or(|entry| !matches!(entry.outcome, Outcome::Pending | Outcome::Sending { .. }))
+    }
+
     /// Records a violation.
     pub fn report(&self, violation: String) {
         self.observed().report(violation);

@@ -5,12 +5,13 @@ use domain::message::Attribute;
 use queue::Received;
 
 impl Checker {
-    /// Records that the consumer has processed a message of a replay.
-    pub fn processed(&self, message: &Received) {
+    /// Records that the consumer has processed a message, if a replay sent it. Returns whether one did.
+    pub fn processed(&self, message: &Received) -> bool {
         let mut observed = self.observed();
-        if let Some(key) = observed.key_of(message) {
-            observed.processed.insert(key);
-        }
+        let key = observed.key_of(message);
+        let is_sent = key.is_some();
+        observed.processed.extend(key);
+        is_sent
     }
 
     /// Records that the consumer has dead-lettered a message.
