@@ -97,8 +97,10 @@ impl Sessions {
     /// Goes on with the sessions of an earlier run, and keeps them in this folder from now on.
     #[must_use]
     pub fn kept_in(self, folder: &Path) -> Self {
-        let sessions = Mutex::new(kept::read(folder, &self.people));
-        Self { sessions, folder: Some(folder.into()), ..self }
+        let sessions = kept::read(folder, &self.people);
+        // Those that are dropped must not come back with a later start.
+        kept::write(folder, &sessions);
+        Self { sessions: Mutex::new(sessions), folder: Some(folder.into()), ..self }
     }
 
     /// Creates a new link for each role.
@@ -244,6 +246,14 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
+    /// Returns the folder of an office, and what deletes it.
+    fn office_folder() -> (PathBuf, tempfile::TempDir) {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("office");
+        crate::private::create_folder(&folder).unwrap();
+        (folder, outer)
+    }
+
     #[test]
     fn a_link_works_once() {
         let sessions = Sessions::of_demo();
@@ -276,8 +286,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_session_goes_on_after_a_restart_and_a_sign_out_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        let start = || Sessions::of_demo().kept_in(folder.path());
+        let (folder, _outer) = office_folder();
+        let start = || Sessions::of_demo().kept_in(&folder);
         let (first, mut tokens) = (start(), Vec::new());
         for link in first.new_links(NOW).unwrap() {
             tokens.push(first.redeem(&link.code, NOW).unwrap().unwrap().0);
@@ -291,14 +301,14 @@ mod tests {
         assert_eq!(second.who(&tokens[0], NOW).await, None, "signed out before the restart");
         assert_eq!(second.who(&tokens[2], NOW.plus(SESSION_LASTS)).await, None);
 
-        let text = std::fs::read_to_string(folder.path().join(FILE)).unwrap();
+        let text = std::fs::read_to_string(folder.join(FILE)).unwrap();
         assert!(tokens.iter().all(|token| !text.contains(token.as_str())), "no token is in the file");
     }
 
     #[tokio::test]
     async fn sessions_of_another_person_or_role_end_with_the_restart() {
-        let folder = tempfile::tempdir().unwrap();
-        let start = |name: &str, roles: &[Role]| Sessions::of_user(&name.into(), roles).kept_in(folder.path());
+        let (folder, _outer) = office_folder();
+        let start = |name: &str, roles: &[Role]| Sessions::of_user(&name.into(), roles).kept_in(&folder);
         let first = start("maria", &Role::ALL);
         let links = first.new_links(NOW).unwrap();
         let [viewer, admin] = [&links[0], &links[3]].map(|it| first.redeem(&it.code, NOW).unwrap().unwrap().0);
@@ -306,10 +316,41 @@ mod tests {
         let read_only = start("maria", &[Role::Viewer]);
         assert!(read_only.who(&viewer, NOW).await.is_some());
         assert_eq!(read_only.who(&admin, NOW).await, None);
+        assert_eq!(start("maria", &Role::ALL).who(&admin, NOW).await, None, "it does not come back");
         assert_eq!(start("otto", &Role::ALL).who(&viewer, NOW).await, None);
 
-        std::fs::write(folder.path().join(FILE), "[{").unwrap();
+        std::fs::write(folder.join(FILE), "[{").unwrap();
         assert_eq!(start("maria", &Role::ALL).who(&viewer, NOW).await, None, "a damaged file counts as empty");
+    }
+
+    #[tokio::test]
+    async fn a_sign_out_that_cannot_be_written_stays() {
+        let (folder, _outer) = office_folder();
+        let start = || Sessions::of_demo().kept_in(&folder);
+        let first = start();
+        let links = first.new_links(NOW).unwrap();
+        let [token, other] = [&links[0], &links[1]].map(|it| first.redeem(&it.code, NOW).unwrap().unwrap().0);
+        // Nothing can be written over a folder.
+        let blocked = folder.join("sessions.json.new");
+        std::fs::create_dir(&blocked).unwrap();
+        first.end(&token);
+        std::fs::remove_dir(&blocked).unwrap();
+        let second = start();
+        assert_eq!(second.who(&token, NOW).await, None);
+        assert_eq!(second.who(&other, NOW).await, None, "it signs in again");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn no_session_is_kept_in_a_folder_of_others() {
+        let (folder, _outer) = office_folder();
+        let first = Sessions::of_demo().kept_in(&folder);
+        let link = first.new_links(NOW).unwrap().remove(0);
+        let (token, _) = first.redeem(&link.code, NOW).unwrap().unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o775);
+        std::fs::set_permissions(&folder, open).unwrap();
+        assert_eq!(Sessions::of_demo().kept_in(&folder).who(&token, NOW).await, None);
+        assert!(!folder.join(FILE).exists());
     }
 
     #[tokio::test]

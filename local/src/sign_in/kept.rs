@@ -1,9 +1,10 @@
 //! Sessions that survive a restart: a file with the hash of each token, and whose it is.
 //!
-//! Whoever reads the file learns no token. Whoever can write it can read `running.json` too, and request links.
+//! Whoever reads the file learns no token. It is kept only in a folder that nobody else may read or write: somebody who
+//! could replace it would be signed in.
 
 use super::Grant;
-use crate::private;
+use crate::private::{self, Others};
 use domain::id::Actor;
 use domain::person::{Person, PersonId};
 use domain::role::Role;
@@ -32,6 +33,9 @@ struct Kept {
 /// Reads the sessions of these people. A file that cannot be read counts as empty: everyone signs in again.
 pub(super) fn read(folder: &Path, people: &[(Role, Person)]) -> HashMap<String, Grant> {
     let path = folder.join(FILE);
+    if !is_own(folder) {
+        return HashMap::new();
+    }
     let kept: Vec<Kept> = match std::fs::read(&path).map(|text| serde_json::from_slice(&text)) {
         Ok(Ok(kept)) => kept,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -55,11 +59,28 @@ fn unreadable(path: &Path, error: &dyn std::error::Error) -> HashMap<String, Gra
     HashMap::new()
 }
 
-/// Writes the sessions. A file that cannot be written costs a sign-in after the next restart, and nothing now.
+/// Writes the sessions. Where they cannot be written, the older file goes, too: a session that was ended must not be in it.
+/// That costs a sign-in after the next restart, and nothing now.
 pub(super) fn write(folder: &Path, sessions: &HashMap<String, Grant>) {
+    let path = folder.join(FILE);
     let kept: Vec<Kept> = sessions.iter().map(|(token_hash, grant)| kept(token_hash, grant)).collect();
-    if let Err(error) = replace(&folder.join(FILE), &kept) {
+    let written = if is_own(folder) { replace(&path, &kept) } else { Ok(remove(&path)) };
+    if let Err(error) = written {
+        remove(&path);
         tracing::warn!(%error, "the sessions could not be written: everyone has to sign in again after a restart");
+    }
+}
+
+fn is_own(folder: &Path) -> bool {
+    matches!(private::others_may(folder), Ok(Others::Nothing))
+}
+
+/// Removes a file, if it exists. That works on a full disk, too.
+fn remove(path: &Path) {
+    if let Err(error) = std::fs::remove_file(path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        tracing::error!(file = %path.display(), %error, "an old file of sessions could not be removed: delete it, or sessions that were ended go on after a restart");
     }
 }
 
@@ -76,6 +97,9 @@ fn kept(token_hash: &str, Grant { caller, until }: &Grant) -> Kept {
 
 fn replace(path: &Path, kept: &[Kept]) -> io::Result<()> {
     let new: PathBuf = path.with_extension("json.new");
+    // Not through a link that somebody has put there.
+    remove(&new);
     private::write(&new, &serde_json::to_vec(kept)?)?;
-    std::fs::rename(&new, path)
+    std::fs::rename(&new, path)?;
+    private::sync_folder_of(path)
 }

@@ -40,8 +40,8 @@ pub fn values(diagnosis: &Diagnosis) -> Vec<Option<String>> {
         values.unwrap_or_else(|| vec![None; part.matches(MASK).count()])
     });
     let may_show = |at: usize, value: &&str| {
-        let before = &title[..at];
-        shown::may_show(before, value) && !shown::is_of(diagnosis, before, value)
+        let (before, after) = (&title[..at], &title[at + MASK.len_utf8()..]);
+        shown::may_show((before, after), value) && !shown::is_of(diagnosis, before, value)
     };
     masks
         .zip(found)

@@ -13,32 +13,48 @@ const WORD_DIGITS_MAX: usize = 3;
 const VERSION_PARTS: usize = 3;
 /// The longest number in a version, digits: longer ones are years.
 const VERSION_DIGITS_MAX: usize = 3;
-/// The words before a value that may announce what it is.
+/// The words before a value that may say what it is.
 const WORDS_BEFORE: usize = 3;
+/// The words after it: `4711 is not a known customer`.
+const WORDS_AFTER: usize = 5;
+/// What comes before the name of a person in a path.
+const HOMES: [&str; 2] = ["home/", "users/"];
 /// Of so many letters of a name, one may be a capital that begins a word. Random ids have more of them.
 const LETTERS_PER_CAPITAL: usize = 6;
 /// The shortest text of a customer's id that is looked for within a value, bytes.
 const ID_BYTES_MIN: usize = 3;
 
-/// Parts of words that announce a person or a secret.
+/// Parts of words that announce a person or a secret; the second half in other languages.
 #[rustfmt::skip]
-const PRIVATE: [&str; 38] = [
+const PRIVATE: &[&str] = &[
     "access", "account", "address", "apikey", "auth", "bearer", "birth", "card", "client", "cookie", "credential",
     "customer", "employee", "guest", "iban", "login", "mail", "member", "name", "owner", "party", "passport",
     "passphrase", "passw", "patient", "person", "phone", "postal", "private", "pwd", "recipient", "secret", "session",
     "sign", "subscri", "tenant", "token", "user",
+    "adresse", "cliente", "clé", "client", "compte", "contraseña", "cuenta", "dirección", "gebruiker", "geheim", "karte",
+    "kennwort", "klant", "konto", "kund", "mandant", "mitarbeiter", "mitglied", "nombre", "nutzer", "passwort", "patient",
+    "schlüssel", "senha", "usuario", "usuário", "utente", "utilisateur", "użytkown", "zugang", "клиент", "пароль",
+    "пользовател", "客户", "密码", "用户", "顧客", "ユーザー", "パスワード", "고객", "사용자", "비밀번호",
 ];
 /// Such words that are too short to be looked for within others.
-const PRIVATE_WORDS: [&str; 10] = ["bic", "dob", "mr", "mrs", "otp", "pan", "pin", "ssn", "tax", "zip"];
-/// Parts of words that announce money.
-const MONEY: [&str; 9] = ["amount", "balance", "charge", "credit", "fee", "price", "refund", "salary", "total"];
+#[rustfmt::skip]
+const PRIVATE_WORDS: &[&str] = &[
+    "bic", "dob", "frau", "herr", "key", "mme", "mr", "mrs", "nom", "otp", "pan", "pin", "plz", "ssn", "tax", "zip",
+];
+/// Parts of words that announce money; the second half in other languages.
+#[rustfmt::skip]
+const MONEY: &[&str] = &[
+    "amount", "balance", "charge", "credit", "fee", "price", "refund", "salary", "total",
+    "bedrag", "betrag", "gebühr", "guthaben", "importe", "importo", "kwota", "montant", "precio", "preis", "prezzo", "prix",
+    "saldo", "solde", "summe", "valor", "сумм", "金额", "金額", "금액",
+];
 
-/// Whether a title may show this value after these words.
-pub fn may_show(before: &str, value: &str) -> bool {
+/// Whether a title may show this value between these words.
+pub fn may_show((before, after): (&str, &str), value: &str) -> bool {
     let value = unquoted(value);
     value.len() <= TITLE_VALUE_BYTES_MAX
         && (is_number(value) || is_version(value) || is_name(value))
-        && !is_private(before)
+        && !is_private(before, after)
 }
 
 /// Whether the value, or the name that it is a part of, is what a letter says about its customer or its money.
@@ -68,15 +84,24 @@ fn name_at(before: &str) -> usize {
     name.len()
 }
 
-fn is_private(before: &str) -> bool {
+fn is_private(before: &str, after: &str) -> bool {
     let is_mark = |c: char| !c.is_alphanumeric();
-    let words = || before.rsplit(is_mark).filter(|word| !word.is_empty()).take(WORDS_BEFORE).map(str::to_lowercase);
+    let words = || {
+        let before = before.rsplit(is_mark).filter(|word| !word.is_empty()).take(WORDS_BEFORE);
+        let after = after.split(is_mark).filter(|word| !word.is_empty()).take(WORDS_AFTER);
+        before.chain(after).map(str::to_lowercase)
+    };
+    let is_home = || {
+        let before = before.to_lowercase();
+        HOMES.iter().any(|home| before.ends_with(home))
+    };
     let announces = |parts: &[&str], word: &str| parts.iter().any(|part| word.contains(part));
     // A part of a name is no amount: `no price for sku_*`.
-    let is_amount = name_at(before) == before.len() && words().any(|word| announces(&MONEY, &word));
+    let is_amount = name_at(before) == before.len() && words().any(|word| announces(MONEY, &word));
     is_amount
+        || is_home()
         || before.ends_with(['$', '€', '£', '¥'])
-        || words().any(|word| PRIVATE_WORDS.contains(&word.as_str()) || announces(&PRIVATE, &word))
+        || words().any(|word| PRIVATE_WORDS.contains(&word.as_str()) || announces(PRIVATE, &word))
 }
 
 fn is_number(value: &str) -> bool {
