@@ -63,9 +63,11 @@ fn unreadable(path: &Path, error: &dyn std::error::Error) -> HashMap<String, Gra
 /// That costs a sign-in after the next restart, and nothing now.
 pub(super) fn write(folder: &Path, sessions: &HashMap<String, Grant>) {
     let path = folder.join(FILE);
+    if !is_own(folder) {
+        return remove(&path);
+    }
     let kept: Vec<Kept> = sessions.iter().map(|(token_hash, grant)| kept(token_hash, grant)).collect();
-    let written = if is_own(folder) { replace(&path, &kept) } else { Ok(remove(&path)) };
-    if let Err(error) = written {
+    if let Err(error) = replace(&path, &kept) {
         remove(&path);
         tracing::warn!(%error, "the sessions could not be written: everyone has to sign in again after a restart");
     }
