@@ -13,7 +13,7 @@ use office::api::Caller;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The file's name in the folder of an office.
 pub const FILE: &str = "sessions.json";
@@ -66,7 +66,7 @@ pub(super) fn write(folder: &Path, sessions: &HashMap<String, Grant>) {
     if !is_own(folder) {
         return remove(&path);
     }
-    let kept: Vec<Kept> = sessions.iter().map(|(token_hash, grant)| kept(token_hash, grant)).collect();
+    let kept: Vec<Kept> = sessions.iter().map(|(token_hash, grant)| to_kept(token_hash, grant)).collect();
     if let Err(error) = replace(&path, &kept) {
         remove(&path);
         tracing::warn!(%error, "the sessions could not be written: everyone has to sign in again after a restart");
@@ -86,7 +86,7 @@ fn remove(path: &Path) {
     }
 }
 
-fn kept(token_hash: &str, Grant { caller, until }: &Grant) -> Kept {
+fn to_kept(token_hash: &str, Grant { caller, until }: &Grant) -> Kept {
     Kept {
         token_hash: token_hash.into(),
         name: caller.actor.clone(),
@@ -98,7 +98,7 @@ fn kept(token_hash: &str, Grant { caller, until }: &Grant) -> Kept {
 }
 
 fn replace(path: &Path, kept: &[Kept]) -> io::Result<()> {
-    let new: PathBuf = path.with_extension("json.new");
+    let new = path.with_extension("json.new");
     // Not through a link that somebody has put there.
     remove(&new);
     private::write(&new, &serde_json::to_vec(kept)?)?;

@@ -52,6 +52,15 @@ async fn approved(world: &World, group: &GroupId, reference: &str) -> ReplayId {
     act::approve(&world.office, &world.anna(), group, &approve).await.unwrap().id().clone()
 }
 
+/// Approves a replay that a person pauses after its first letters, which have their outcome.
+async fn paused(world: &World, group: &GroupId) -> ReplayId {
+    let id = approved(world, group, "v2").await;
+    world.steps().await;
+    act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
+    world.run(&id, &everything_works, "v2").await;
+    id
+}
+
 fn resume() -> ResumeRequest {
     ResumeRequest { reason: "v3 is live".into(), program_hash: None, fix_declared_at: None, waivers: Vec::new() }
 }
@@ -196,10 +205,7 @@ async fn resuming_above_the_amount_limit_needs_a_second_person() {
     let limit = Money { amount: 100.into(), currency: Currency::parse("EUR").unwrap() };
     let gate = GatePolicy { four_eyes: false, four_eyes_from: vec![limit], ..world.office.policy.gate.clone() };
     world.office.policy = Arc::new(Policy { gate, ..(*world.office.policy).clone() });
-    let id = approved(&world, &group, "v2").await;
-    world.steps().await;
-    act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
-    world.run(&id, &everything_works, "v2").await;
+    let id = paused(&world, &group).await;
     let own = act::resume(&world.office, &world.otto(), &id, &resume()).await.unwrap_err();
     assert!(matches!(own, OfficeError::GateClosed(unmet) if kinds(&unmet) == [ConditionKind::Approval]));
     act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
@@ -226,10 +232,7 @@ async fn a_group_above_the_amount_limit_is_not_approved_in_parts_by_its_declarer
 #[tokio::test]
 async fn a_resumption_counts_for_the_fix_that_the_approver_saw() {
     let (world, group) = world_with_letters(30).await;
-    let id = approved(&world, &group, "v2").await;
-    world.steps().await;
-    act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
-    world.run(&id, &everything_works, "v2").await;
+    let id = paused(&world, &group).await;
     let seen = state_of(&world, &group).await.fix().unwrap().declared_at;
     world.advance(Span::from_secs(1));
     act::declare_fix(&world.office, &world.otto(), &group, &fix("v3")).await.unwrap();
@@ -247,10 +250,7 @@ async fn a_resumption_counts_for_the_fix_that_the_approver_saw() {
 #[tokio::test]
 async fn the_gate_of_a_paused_replay_covers_its_remaining_letters() {
     let (world, group) = world_with_letters(30).await;
-    let id = approved(&world, &group, "v2").await;
-    world.steps().await;
-    act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
-    world.run(&id, &everything_works, "v2").await;
+    let id = paused(&world, &group).await;
     let remaining = world.ledger(&id).await.total().pending;
     assert!(remaining > 0);
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();

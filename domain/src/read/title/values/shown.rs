@@ -31,8 +31,8 @@ const PRIVATE: &[&str] = &[
     "customer", "employee", "guest", "iban", "login", "mail", "member", "name", "owner", "party", "passport",
     "passphrase", "passw", "patient", "person", "phone", "postal", "private", "pwd", "recipient", "secret", "session",
     "sign", "subscri", "tenant", "token", "user",
-    "adresse", "cliente", "clé", "client", "compte", "contraseña", "cuenta", "dirección", "gebruiker", "geheim", "karte",
-    "kennwort", "klant", "konto", "kund", "mandant", "mitarbeiter", "mitglied", "nombre", "nutzer", "passwort", "patient",
+    "adresse", "clé", "compte", "contraseña", "cuenta", "dirección", "gebruiker", "geheim", "karte",
+    "kennwort", "klant", "konto", "kund", "mandant", "mitarbeiter", "mitglied", "nombre", "nutzer", "passwort",
     "schlüssel", "senha", "usuario", "usuário", "utente", "utilisateur", "użytkown", "zugang", "клиент", "пароль",
     "пользовател", "客户", "密码", "用户", "顧客", "ユーザー", "パスワード", "고객", "사용자", "비밀번호",
 ];
