@@ -1,20 +1,24 @@
 //! The fingerprint: the stable identity of a cause.
 //!
-//! A hash over the version, the main queue, the error types of the chain, and the most specific evidence available:
-//! the in-app frames; else all frames; without a stack, the message template; without an error, the message type and
-//! the body's own problem. Two functions compute the same fingerprint without any coordination.
+//! A hash over the version, the main queue, the error types of the chain with the symptoms that its messages name, and
+//! the most specific evidence available: the in-app frames; else all frames; without a stack, the message template;
+//! without an error, the message type and the body's own problem. Two functions compute the same fingerprint without any
+//! coordination.
 
-use super::frames::{Frame, Stack};
+mod symptoms;
+
+use super::frames::{Cause, Frame, Stack};
 use super::template::Template;
 use super::{Case, template, title};
 use crate::id::{GroupId, hash_hex};
+use crate::text::head;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// The version of the fingerprint. Any change that gives some letter another fingerprint increments it.
-pub const FINGERPRINT_VERSION: &str = "5";
+pub const FINGERPRINT_VERSION: &str = "6";
 
 /// The first part of a family. It stays if the version of the fingerprint changes: then a new fingerprint of a known cause
 /// has the family and, if its template is the same, the skeleton of the old one, and joins its group. It changes only
@@ -24,10 +28,13 @@ const FAMILY_VERSION: &str = "3";
 /// The maximum number of frames that count.
 const FRAMES_MAX: usize = 32;
 
+/// The part of the message of a cause that is read, bytes.
+const CAUSE_BYTES_MAX: usize = 512;
+
 /// What merging compares of a fingerprint. Stored when the fingerprint is first seen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Skeleton {
-    /// A hash of everything in the fingerprint but its message: queue, error types, frames. Only variants of one
+    /// A hash of everything in the fingerprint but its message: queue, error types, frames, symptoms of causes. Only variants of one
     /// family are merged.
     pub family: String,
     /// The message's template.
@@ -46,6 +53,8 @@ pub fn compute(case: Case<'_>) -> Fingerprint {
     let mut parts = evidence.family(FINGERPRINT_VERSION, case);
     if evidence.by_message {
         parts.push(&evidence.template.normal);
+    } else if !evidence.symptoms.is_empty() {
+        parts.extend(["symptoms", &evidence.symptoms]);
     }
     let title = title::title(case, evidence.error_type, &evidence.template);
     Fingerprint { group: GroupId::new(hash_hex(&parts)), title, culprit: evidence.culprit() }
@@ -62,8 +71,11 @@ pub fn skeleton(case: Case<'_>) -> Option<Skeleton> {
 struct Evidence<'a> {
     error_type: &'a str,
     template: Template,
-    /// Whether the message counts.
+    /// Whether the whole message counts. Otherwise its symptoms do.
     by_message: bool,
+    symptoms: String,
+    /// For each error that led to this one: the symptoms in its message.
+    causes: Vec<String>,
     frame_lines: Vec<String>,
     counted: Vec<&'a Frame>,
     stack: &'a Stack,
@@ -82,9 +94,12 @@ impl<'a> Evidence<'a> {
         let error_type = error_type.trim();
         // A single function may raise many errors of a general type, and line numbers do not count.
         let by_message = !failure.is_empty() && (counted.is_empty() || is_general(error_type));
+        let template = template::from_message(message, error_type);
         Self {
             error_type,
-            template: template::from_message(message, error_type),
+            symptoms: if by_message { String::new() } else { symptoms::symptoms(&template) },
+            causes: stack.causes.iter().map(of_cause).collect(),
+            template,
             by_message,
             frame_lines: counted.iter().map(|f| format!("{} {}", f.module, f.function)).collect(),
             counted,
@@ -104,7 +119,12 @@ impl<'a> Evidence<'a> {
             parts.extend(self.frame_lines.iter().map(String::as_str));
         }
         parts.push("causes");
-        parts.extend(self.stack.causes.iter().map(|cause| cause.error_type.as_str()));
+        for (cause, symptoms) in self.stack.causes.iter().zip(&self.causes) {
+            parts.push(&cause.error_type);
+            if !symptoms.is_empty() {
+                parts.extend(["symptoms", symptoms]);
+            }
+        }
         if self.by_message {
             parts.push("message");
         }
@@ -117,7 +137,16 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// Whether the type is one that its language uses for errors of every kind.
+/// Returns the symptoms that the message of a cause names.
+fn of_cause(cause: &Cause) -> String {
+    let message = head(&cause.message, CAUSE_BYTES_MAX);
+    if message.is_empty() {
+        return String::new();
+    }
+    symptoms::symptoms(&template::from_message(message, &cause.error_type))
+}
+
+/// Whether the type is one that its language or its validator uses for errors of every kind.
 fn is_general(error_type: &str) -> bool {
     #[rustfmt::skip]
     const GENERAL: &[&str] = &[
@@ -126,6 +155,9 @@ fn is_general(error_type: &str) -> bool {
         "ApplicationException", "RuntimeError", "ValueError", "TypeError", "KeyError", "LookupError", "OSError",
         "StandardError", "ArgumentError", "AssertionError", "errorString", "wrapError", "joinError", "fundamental",
         "withStack", "withMessage", "panic", "LogicException", "ErrorException", "DomainException", "error",
+        // One for every field of a document.
+        "RecordInvalid", "ValidationError", "ValidationErrors", "ValidationException", "ValidationFailure", "ValidatorError",
+        "ConstraintViolationException", "MethodArgumentNotValidException", "ZodError",
     ];
     let name = error_type.rsplit(['.', ':', '\\', '$', '*']).next().unwrap_or(error_type);
     GENERAL.contains(&name)

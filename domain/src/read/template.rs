@@ -24,9 +24,11 @@ mod words;
 use crate::text::head;
 use alloc::string::String;
 use alloc::vec::Vec;
+pub use codes::is_known_name as is_code_name;
 use out::Out;
 pub(crate) use paths::is_file as is_file_path;
 use shapes::Shape;
+pub use words::singular;
 
 /// The placeholder for variable parts.
 pub const MASK: char = '*';
@@ -51,6 +53,8 @@ const ID_PARTS_MIN: usize = 3;
 pub struct Template {
     /// What is compared: equal for the same error with other data.
     pub normal: String,
+    /// The end of the normal form that names the cause, as [`Self::shown_end`].
+    pub normal_end: usize,
     /// The message's own words, with masks. Shown up to a length that a title never has.
     pub shown: String,
     /// The end of the shown text that names the cause, before details, statements and help.
@@ -65,23 +69,24 @@ pub fn from_message(message: &str, error_type: &str) -> Template {
     let mut scanner = Scanner::new(text, error_type);
     let cut = cuts::end_of_cause(text);
     let beneath = cuts::beneath(&text[..cut]);
-    let (mut shown_end, mut outer_end, mut inner_at) = (None, None, None);
+    let (mut ends, mut outer_end, mut inner_at) = (None, None, None);
     while scanner.at < text.len() && scanner.out.text.len() < TEMPLATE_BYTES_MAX {
         let shown = scanner.out.shown.len();
         if let Some((outer, inner)) = beneath {
             outer_end = outer_end.or_else(|| (scanner.at >= outer).then_some(shown));
             inner_at = inner_at.or_else(|| (scanner.at >= inner).then_some(shown));
         }
-        shown_end = shown_end.or_else(|| (scanner.at >= cut).then_some(shown));
+        ends = ends.or_else(|| (scanner.at >= cut).then(|| scanner.out.mark()));
         scanner.step();
     }
     let Out { text: mut normal, shown, .. } = scanner.out;
     normal.truncate(head(&normal, TEMPLATE_BYTES_MAX).trim_end().len());
     // A mask may have removed what stood at a position that was noted.
     let at = |noted: usize| shown.floor_char_boundary(noted);
-    let shown_end = at(shown_end.unwrap_or(shown.len()));
+    let shown_end = at(ends.map_or(shown.len(), |end| end.shown));
+    let normal_end = normal.floor_char_boundary(ends.map_or(normal.len(), |end| end.text));
     let beneath = outer_end.map(at).zip(inner_at.map(at));
-    Template { normal, shown, shown_end, beneath }
+    Template { normal, normal_end, shown, shown_end, beneath }
 }
 
 struct Scanner<'a> {
@@ -223,7 +228,9 @@ impl<'a> Scanner<'a> {
             return self.url(scheme);
         }
         // An apostrophe between letters belongs to the word.
-        while let Some(more) = apostrophe(&rest[length..]) {
+        while rest[..length].ends_with(char::is_alphabetic)
+            && let Some(more) = apostrophe(&rest[length..], length == 1)
+        {
             length += more;
         }
         let chunk = &rest[..length];
@@ -290,6 +297,10 @@ impl<'a> Scanner<'a> {
         if self.out.text.is_empty() && things::is_rejected(core, after) {
             return self.out.mask();
         }
+        if ["ipv4:", "ipv6:"].iter().any(|scheme| core.starts_with(scheme)) {
+            // gRPC's names of its peers.
+            return self.out.mask();
+        }
         if let Some(port) = codes::own_port(core, &self.out.before[0]) {
             self.out.punctuation(':');
             return self.out.name(port, port);
@@ -326,6 +337,10 @@ impl<'a> Scanner<'a> {
             let masked = shapes::mask_parts(path) + &hosts::query_keys(query);
             return self.out.name(&masked, &masked);
         }
+        if let Some(role) = paths::assumed_role(core) {
+            let masked = shapes::mask_parts(role) + "/*";
+            return self.out.name(&masked, &masked);
+        }
         let mut masked = shapes::mask_parts(core);
         if paths::is_file(core) {
             if let Some(more) = self.rest_of_name(core) {
@@ -344,54 +359,16 @@ impl<'a> Scanner<'a> {
             self.out.word(&masked);
         }
     }
-
-    /// An address: scheme, host and the words of its path stay; variable parts are masked.
-    fn url(&mut self, scheme: usize) {
-        let rest = self.rest();
-        let end = rest.find(|c: char| {
-            c.is_whitespace() || shapes::is_quote(c) || matches!(c, '<' | '>' | '|' | ')' | '}' | ']') && c != '\''
-        });
-        let url = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',', ';', ':', '!', '…']);
-        self.at += url.len();
-        if let Some((key, _)) = url[..scheme].split_once('=').filter(|(key, _)| labels::is_own_end(key)) {
-            self.out.word(key);
-            self.out.punctuation('=');
-            return self.out.mask();
-        }
-        let whole = &url[scheme + 3..];
-        let located = whole.split('#').next().unwrap_or(whole);
-        let (plain, query) = located.split_once('?').unwrap_or((located, ""));
-        let (authority, path) = plain.split_at(plain.find('/').unwrap_or(plain.len()));
-        let host = authority.rsplit('@').next().unwrap_or(authority);
-        // The scheme is a name even if it contains a digit: `s3`.
-        let mut masked = String::from(&url[..scheme + 3]);
-        let port = host.rsplit_once(':').filter(|(_, port)| codes::is_service_port(port));
-        masked.push_str(&shapes::mask_parts(port.map_or(host, |(name, _)| name)));
-        if let Some((_, port)) = port {
-            masked.push(':');
-            masked.push_str(port);
-        }
-        // The name of a document is data in an address, too.
-        let document = path.rfind('/').filter(|_| paths::is_document(path));
-        let path = document.map_or_else(|| shapes::mask_parts(path), |at| shapes::mask_parts(&path[..at]) + "/*");
-        // The key of a stored object is a file's path, not a route.
-        let is_key = paths::is_store(&url[..scheme]) && path.contains(MASK);
-        masked.push_str(if is_key { "/*" } else { &path });
-        if let Some(bucket) = paths::bucket(host, &path).filter(|_| !is_key && path.contains(MASK)) {
-            masked.truncate(masked.len() - path.len() + bucket);
-            masked.push_str("/*");
-        }
-        masked.push_str(&hosts::query_keys(query));
-        self.out.word(&masked);
-    }
 }
 
-/// Returns the length of an ending such as `'s` after an apostrophe between letters.
-fn apostrophe(rest: &str) -> Option<usize> {
+/// Returns the length of an ending such as `'s` after an apostrophe between letters, or of the rest of a name such as
+/// `O'Brien` if one letter is before it.
+fn apostrophe(rest: &str, is_initial: bool) -> Option<usize> {
     let after = rest.strip_prefix(['\'', '’'])?;
     let quote = rest.len() - after.len();
     let letters = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
-    (letters > 0 && letters <= 3).then_some(quote + letters)
+    let is_name = is_initial && letters > 1 && after.starts_with(char::is_uppercase);
+    (is_name || letters > 0 && letters <= 3).then_some(quote + letters)
 }
 
 #[cfg(test)]

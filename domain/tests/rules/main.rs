@@ -8,6 +8,7 @@ mod doctor;
 mod drafts;
 mod envelopes;
 mod forgery;
+mod framed;
 mod gate_conditions;
 mod generated_inputs;
 mod grouping;

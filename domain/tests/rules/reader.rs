@@ -41,7 +41,7 @@ pub const CLASSES: [&str; 23] = [
     "held_out_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.
-const PAIRS: [&str; 21] = [
+pub const PAIRS: [&str; 21] = [
     "pairs.txt",
     "fresh_pairs.txt",
     "second_pairs.txt",
@@ -260,11 +260,16 @@ fn every_case_is_answered_as_in_the_golden_file() {
         }
     }
     write!(text, "# scores\n{scores}").unwrap();
-    let golden = folder().join("golden/reader.txt");
+    golden("reader.txt", &text);
+}
+
+/// Compares a text with a golden file, or writes it there if `UPDATE` is set.
+pub fn golden(name: &str, text: &str) {
+    let golden = folder().join("golden").join(name);
     if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&golden, &text).unwrap();
+        std::fs::write(&golden, text).unwrap();
     }
-    let expected = std::fs::read_to_string(&golden).unwrap();
+    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
     for (found, expected) in text.lines().zip(expected.lines()) {
         assert_eq!(found, expected);
     }

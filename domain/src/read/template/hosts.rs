@@ -1,6 +1,7 @@
 //! Hosts, their ports, and the queries of addresses.
 
-use super::shapes::is_name;
+use super::shapes::{self, is_name};
+use super::{MASK, Scanner, codes, labels, paths};
 use alloc::string::String;
 
 /// Whether a text can be the name of a host.
@@ -21,6 +22,48 @@ pub fn host_and_port<'a>(core: &'a str, before: &str) -> Option<(&'a str, &'a st
     // `connection to stock:80`
     let announced = matches!(before, "to" | "host" | "server" | "endpoint" | "broker" | "address");
     (numbers || named || host == "localhost" || (announced && is_host(host))).then_some((host, port))
+}
+
+impl Scanner<'_> {
+    /// An address: scheme, host and the words of its path stay; variable parts are masked.
+    pub(super) fn url(&mut self, scheme: usize) {
+        let rest = self.rest();
+        let end = rest.find(|c: char| {
+            c.is_whitespace() || shapes::is_quote(c) || matches!(c, '<' | '>' | '|' | ')' | '}' | ']') && c != '\''
+        });
+        let url = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',', ';', ':', '!', '…']);
+        self.at += url.len();
+        if let Some((key, _)) = url[..scheme].split_once('=').filter(|(key, _)| labels::is_own_end(key)) {
+            self.out.word(key);
+            self.out.punctuation('=');
+            return self.out.mask();
+        }
+        let whole = &url[scheme + 3..];
+        let located = whole.split('#').next().unwrap_or(whole);
+        let (plain, query) = located.split_once('?').unwrap_or((located, ""));
+        let (authority, path) = plain.split_at(plain.find('/').unwrap_or(plain.len()));
+        let host = authority.rsplit('@').next().unwrap_or(authority);
+        // The scheme is a name even if it contains a digit: `s3`.
+        let mut masked = String::from(&url[..scheme + 3]);
+        let port = host.rsplit_once(':').filter(|(_, port)| codes::is_service_port(port));
+        masked.push_str(&shapes::mask_parts(port.map_or(host, |(name, _)| name)));
+        if let Some((_, port)) = port {
+            masked.push(':');
+            masked.push_str(port);
+        }
+        // The name of a document is data in an address, too.
+        let document = path.rfind('/').filter(|_| paths::is_document(path));
+        let path = document.map_or_else(|| shapes::mask_parts(path), |at| shapes::mask_parts(&path[..at]) + "/*");
+        // The key of a stored object is a file's path, not a route.
+        let is_key = paths::is_store(&url[..scheme]) && path.contains(MASK);
+        masked.push_str(if is_key { "/*" } else { &path });
+        if let Some(bucket) = paths::bucket(host, &path).filter(|_| !is_key && path.contains(MASK)) {
+            masked.truncate(masked.len() - path.len() + bucket);
+            masked.push_str("/*");
+        }
+        masked.push_str(&query_keys(query));
+        self.out.word(&masked);
+    }
 }
 
 /// The keys of an address's query that count.

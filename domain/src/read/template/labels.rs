@@ -124,6 +124,10 @@ pub fn labels_parameters(word: &str) -> bool {
 
 /// Whether a word after this one names a user, judged by what is said of it: `user anna not found`.
 pub fn is_said_user(last: &str, after: &str) -> bool {
-    const SAID: [&str; 4] = [" not found", " does not exist", " already exists", " is not "];
+    #[rustfmt::skip]
+    const SAID: [&str; 11] = [
+        " not found", " does not exist", " already exists", " is not ", " is locked", " is blocked", " is disabled", " is suspended",
+        " not authorized", " not authorised", " has no access",
+    ];
     matches!(last, "user" | "username" | "login") && SAID.iter().any(|said| after.starts_with(said))
 }

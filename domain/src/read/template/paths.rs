@@ -132,3 +132,11 @@ pub fn mask_file(path: &str, masked: &str) -> String {
     }
     out
 }
+
+/// Returns the role's part of the name of its session, `arn:aws:sts::…:assumed-role/role/session`: whoever assumes a role
+/// names the session.
+pub fn assumed_role(core: &str) -> Option<&str> {
+    let (before, named) = core.split_once(":assumed-role/")?;
+    let role = named.find('/').filter(|_| before.starts_with("arn:"))?;
+    Some(&core[..core.len() - named.len() + role])
+}

@@ -2,7 +2,7 @@
 //!
 //! A record is data, except for its codes and for the message that it carries: the message is read like any other.
 
-use super::{SPAN_BYTES_MAX, Scanner, members, shapes, words};
+use super::{SPAN_BYTES_MAX, Scanner, codes, members, shapes, words};
 use alloc::string::String;
 
 /// The codes of a record that count.
@@ -188,6 +188,15 @@ impl<'a> Record<'a> {
             return;
         }
         let number = value.len() <= CODE_DIGITS_MAX && value.bytes().all(|b| b.is_ascii_digit()) && !value.is_empty();
+        if let Some(reply) = value.strip_prefix('(').filter(|reply| codes::is_reply(reply)) {
+            // `{'anna@mail.example': (550, b'User unknown')}`: what smtplib says of each recipient.
+            if !self.codes.contains(reply) && self.count < CODES_MAX {
+                self.count += 1;
+                self.codes.push_str(reply);
+                self.codes.push(' ');
+            }
+            return;
+        }
         let counts = (words::is_code_key(key) && (shapes::is_name(value) || number))
             || (words::is_place_key(key) && shapes::is_name(value))
             || (words::is_status_key(key) && number);

@@ -324,7 +324,7 @@ fn push_part(out: &mut String, part: &str, first: bool) {
     let known = !first
         && (digit >= 4 || part.starts_with(|c: char| c.is_ascii_uppercase()))
         && super::codes::is_known_name(part);
-    if (version && !first) || known {
+    if (version && !first) || known || is_of_region(out, part) || is_release(part, digit) {
         return out.push_str(part);
     }
     // `kafka2`, `User42`: a name and its number. One or two letters, and short hex, are part of an id.
@@ -336,6 +336,28 @@ fn push_part(out: &mut String, part: &str, first: bool) {
         out.push_str(stem);
     }
     push_mask(out);
+}
+
+/// Whether a part is the number of a cloud's region, of which the rest is written: `eu-central-1`.
+fn is_of_region(out: &str, part: &str) -> bool {
+    const AREAS: [&str; 14] =
+        ["us", "eu", "ap", "sa", "ca", "me", "af", "il", "mx", "cn", "gov", "iso", "isob", "europe"];
+    #[rustfmt::skip]
+    const SIDES: [&str; 9] =
+        ["north", "south", "east", "west", "central", "northeast", "northwest", "southeast", "southwest"];
+    let written = || {
+        let (before, side) = out.strip_suffix('-')?.rsplit_once('-')?;
+        let area = before.rsplit(|c: char| !c.is_ascii_lowercase()).next()?;
+        Some(SIDES.contains(&side) && AREAS.contains(&area))
+    };
+    part.len() == 1 && written() == Some(true)
+}
+
+/// Whether a part is the name of a class with the number of its release: `CustomerV2`.
+fn is_release(part: &str, digit: usize) -> bool {
+    let (name, number) = part.split_at(digit);
+    let class = name.strip_suffix('V').is_some_and(|name| name.ends_with(|c: char| c.is_ascii_lowercase()));
+    class && number.len() <= 2 && number.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Adds a mask unless only a joint separates it from the previous mask.

@@ -120,6 +120,19 @@ pub fn is_named(word: &str) -> bool {
         || (TEXTS.contains(&word) && !matches!(word, "value" | "input"))
 }
 
+/// Whether a text ends in a title of courtesy, after which a capitalised word is a person's name.
+fn is_titled(text: &str) -> bool {
+    #[rustfmt::skip]
+    const TITLES: &[&str] = &[
+        "Mr", "Mrs", "Ms", "Miss", "Mx", "Sir", "Dr", "Prof", "Frau", "Herr", "Herrn", "Fräulein", "Monsieur", "Madame", "Mme",
+        "Mlle", "Señor", "Señora", "Sr", "Sra", "Srta", "Signor", "Signora", "Sig", "Senhor", "Senhora", "Mevrouw", "Meneer",
+        "Pan", "Pani",
+    ];
+    let Some(before) = text.strip_suffix(' ') else { return false };
+    let before = before.strip_suffix('.').unwrap_or(before);
+    before.rsplit(|c: char| !c.is_alphabetic()).next().is_some_and(|last| TITLES.contains(&last))
+}
+
 /// Whether a word, in lower case, is a part of a sentence rather than of a name.
 fn is_joint(word: &str) -> bool {
     words::OF_SENTENCES.contains(&word) || words::joins_sentence(word)
@@ -202,11 +215,13 @@ impl Scanner<'_> {
         let is_person =
             PERSONS.contains(&last) && self.out.text.strip_suffix(' ').is_some_and(|text| text.ends_with(last));
         let is_file = FILES.contains(&last);
-        if !(is_person || is_file) || is_part(core) {
+        let is_titled = is_titled(&self.out.text);
+        if !(is_person || is_file || is_titled) || is_part(core) {
             return None;
         }
+        let is_person = is_person || is_titled;
         let after = self.rest();
-        let (mut at, mut end) = (0, has_foreign(core).then_some(0));
+        let (mut at, mut end) = (0, (is_titled || has_foreign(core)).then_some(0));
         for _ in 0..MORE_WORDS_MAX {
             let Some(word) = after[at..].strip_prefix(' ') else { break };
             let length = word.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c)).unwrap_or(word.len());

@@ -35,12 +35,13 @@ pub const BEFORE_A_NAME_ABROAD: &[&str] = &[
     "fält", "felt", "字段", "attribut", "eigenschaft", "propriété", "propiedad", "proprietà",
 ];
 
-/// The names of types in Python, JavaScript, .NET, BSON and JSON Schema, which are the cause wherever they are quoted.
+/// The names of types in Python, JavaScript, .NET, BSON and JSON Schema, and of Rust's and Ruby's outcomes, which are the cause wherever they are quoted.
 #[rustfmt::skip]
 pub const TYPE_NAMES: &[&str] = &[
     "int", "str", "float", "bool", "list", "dict", "tuple", "set", "bytes", "string", "number", "object", "array",
     "boolean", "integer", "null", "undefined", "NoneType", "String", "Number", "Decimal", "Double", "Float", "Boolean",
-    "Integer", "Long", "Guid", "DateTime", "Timestamp", "Array", "Object", "Document", "Null", "Map", "List",
+    "Integer", "Long", "Guid", "DateTime", "Timestamp", "Array", "Object", "Document", "Null", "Map", "List", "None", "Some",
+    "Ok", "Err", "nil",
 ];
 
 /// Words that sentences have and names rarely do.
