@@ -15,6 +15,7 @@ use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
 use crate::tools::WebTools;
 use crate::{progress, run, say};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -61,6 +62,7 @@ fn ensure_with(paths: &Paths, of_bundler: &[&str]) -> Outcome<WebTools> {
 }
 
 fn build(paths: &Paths, of_bundler: &[&str], tools: &WebTools) -> Outcome<()> {
+    let _others_wait = locked(paths)?;
     let stamp = stamp::compute(paths, &tools.versions())?;
     if stamp::read(&paths.dist()).as_deref() == Some(stamp.as_str()) {
         say::note(UNCHANGED);
@@ -80,6 +82,17 @@ fn build(paths: &Paths, of_bundler: &[&str], tools: &WebTools) -> Outcome<()> {
     say::phase("compressing it: brotli and gzip", || compress::all(&stage))?;
     stamp::write(&stage, &stamp)?;
     publish::replace(&stage, &paths.dist())
+}
+
+/// Waits until no other process builds the dashboard. Two at once would mix their files in the same folder. The lock ends
+/// with the file that is returned, or with the process.
+fn locked(paths: &Paths) -> Outcome<File> {
+    let folder = paths.dashboard_target();
+    at("create", &folder, std::fs::create_dir_all(&folder))?;
+    let path = folder.join("lock");
+    let file = at("create", &path, File::create(&path))?;
+    at("lock", &path, file.lock())?;
+    Ok(file)
 }
 
 /// Not in `dashboard/dist`: that folder must never hold half a build.
