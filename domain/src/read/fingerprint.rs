@@ -56,7 +56,8 @@ pub fn compute(case: Case<'_>) -> Fingerprint {
     } else if !evidence.symptoms.is_empty() {
         parts.extend(["symptoms", &evidence.symptoms]);
     }
-    let title = title::title(case, evidence.error_type, &evidence.template);
+    let title =
+        title::title(case, evidence.error_type, &evidence.template, evidence.causes.last().map(|(root, _)| root));
     Fingerprint { group: GroupId::new(hash_hex(&parts)), title, culprit: evidence.culprit() }
 }
 
@@ -74,8 +75,8 @@ struct Evidence<'a> {
     /// Whether the whole message counts. Otherwise its symptoms do.
     by_message: bool,
     symptoms: String,
-    /// For each error that led to this one: the symptoms in its message.
-    causes: Vec<String>,
+    /// For each error that led to this one: its message's template, and the symptoms in it.
+    causes: Vec<(Template, String)>,
     frame_lines: Vec<String>,
     counted: Vec<&'a Frame>,
     stack: &'a Stack,
@@ -92,12 +93,14 @@ impl<'a> Evidence<'a> {
         let counted: Vec<&Frame> =
             stack.frames.iter().filter(|frame| frame.in_app || !in_app).take(FRAMES_MAX).collect();
         let error_type = error_type.trim();
-        // A single function may raise many errors of a general type, and line numbers do not count.
-        let by_message = !failure.is_empty() && (counted.is_empty() || is_general(error_type));
         let template = template::from_message(message, error_type);
+        // A single function may raise many errors of a general type, and line numbers do not count.
+        let is_whole = counted.is_empty() || is_general(error_type);
+        let symptoms = if is_whole { String::new() } else { symptoms::symptoms(&template) };
+        let by_message = !failure.is_empty() && (is_whole || symptoms.is_empty() && symptoms::is_sentence(&template));
         Self {
             error_type,
-            symptoms: if by_message { String::new() } else { symptoms::symptoms(&template) },
+            symptoms,
             causes: stack.causes.iter().map(of_cause).collect(),
             template,
             by_message,
@@ -119,8 +122,16 @@ impl<'a> Evidence<'a> {
             parts.extend(self.frame_lines.iter().map(String::as_str));
         }
         parts.push("causes");
-        for (cause, symptoms) in self.stack.causes.iter().zip(&self.causes) {
-            parts.push(&cause.error_type);
+        let mut before = None;
+        let causes = self.stack.causes.iter().zip(&self.causes);
+        for cause in causes.map(|(cause, (_, symptoms))| (cause.error_type.as_str(), symptoms.as_str())) {
+            // Two addresses that refuse a connection are one cause.
+            if before == Some(cause) {
+                continue;
+            }
+            before = Some(cause);
+            let (error_type, symptoms) = cause;
+            parts.push(error_type);
             if !symptoms.is_empty() {
                 parts.extend(["symptoms", symptoms]);
             }
@@ -137,13 +148,15 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// Returns the symptoms that the message of a cause names.
-fn of_cause(cause: &Cause) -> String {
+/// Returns the template of a cause's message, and the symptoms in it.
+fn of_cause(cause: &Cause) -> (Template, String) {
     let message = head(&cause.message, CAUSE_BYTES_MAX);
     if message.is_empty() {
-        return String::new();
+        return Default::default();
     }
-    symptoms::symptoms(&template::from_message(message, &cause.error_type))
+    let template = template::from_message(message, &cause.error_type);
+    let symptoms = symptoms::symptoms(&template);
+    (template, symptoms)
 }
 
 /// Whether the type is one that its language or its validator uses for errors of every kind.

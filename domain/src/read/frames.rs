@@ -5,6 +5,7 @@
 //! yields its readable frames. Frames have no line numbers, no addresses, no generated names, and only the base name
 //! of a file: the directory of a release is not part of a cause.
 
+mod chains;
 mod clean;
 mod library;
 mod rare;
@@ -12,6 +13,7 @@ mod rare;
 use crate::text;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use chains::Chains;
 
 /// The part of a stack that is parsed, bytes, and the part of one line.
 const STACK_BYTES_MAX: usize = 64 * 1024;
@@ -56,10 +58,16 @@ pub fn parse(stack: &str) -> Stack {
     let mut go_function: Option<&str> = None;
     let mut rust_symbol: Option<&str> = None;
     let mut python_errors = Vec::new();
+    let mut chains = Chains::default();
     let mut in_python = false;
     for (number, line) in text::head(stack, STACK_BYTES_MAX).lines().enumerate() {
         let line = text::head(line, LINE_BYTES_MAX).trim_end();
         let text = line.trim_start();
+        if number > 0 {
+            chains.add(line, &mut found.head);
+        }
+        // A group of exceptions is drawn as a tree.
+        let text = text.strip_prefix("| ").map_or(text, str::trim_start);
         if text.is_empty() {
             continue;
         }
@@ -97,6 +105,7 @@ pub fn parse(stack: &str) -> Stack {
         python_errors.reverse();
         found.causes.extend(python_errors);
     }
+    chains.finish(&mut found.causes);
     found
 }
 

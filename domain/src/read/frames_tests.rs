@@ -104,6 +104,28 @@ fn causes_are_followed_to_the_root() {
     let python = "Traceback (most recent call last):\n  File \"/a.py\", line 1, in f\nKeyError: 'a'\n\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  File \"/a.py\", line 2, in g\nValueError: b";
     assert_eq!(root(python), "KeyError|'a'");
     assert_eq!(parse(python).head.map(|h| h.error_type).as_deref(), Some("ValueError"));
+    let php = "PDOException: SQLSTATE[HY000] [2002] Connection refused in /app/src/Db.php:7\nStack trace:\n#0 /app/src/Db.php(7): PDO->__construct()\n\nNext Shop\\OrderFailed: could not save in /app/src/Orders.php:12\nStack trace:\n#0 {main}";
+    assert_eq!(root(php), "PDOException|SQLSTATE[HY000] [2002] Connection refused");
+    assert_eq!(parse(php).head.map(|h| h.error_type).as_deref(), Some("Shop\\OrderFailed"));
+    let ruby = "/app/order.rb:7:in 'Order#save': could not save (OrderFailed)\n\tfrom /app/run.rb:3:in 'main'\n/app/db.rb:9:in 'Db#run': connection is closed (PG::ConnectionBad)\n\tfrom /app/order.rb:5:in 'Order#save'";
+    assert_eq!(root(ruby), "PG::ConnectionBad|connection is closed");
+}
+
+#[test]
+fn errors_of_a_group_are_causes_in_any_order() {
+    let python = |a: &str, b: &str| {
+        format!(
+            "  + Exception Group Traceback (most recent call last):\n  |   File \"/app/run.py\", line 7, in run\n  | ExceptionGroup: two (2 sub-exceptions)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"/app/a.py\", line 1, in a\n    | {a}\n    +---------------- 2 ----------------\n    | {b}\n    +------------------------------------"
+        )
+    };
+    let causes =
+        |stack: &str| parse(stack).causes.iter().map(|c| format!("{}|{}", c.error_type, c.message)).collect::<Vec<_>>();
+    let found = causes(&python("ValueError: x", "KeyError: 'y'"));
+    assert_eq!(found, ["KeyError|'y'", "ValueError|x"]);
+    assert_eq!(causes(&python("KeyError: 'y'", "ValueError: x")), found);
+    assert_eq!(lines(&python("E: x", "F: y")), "run.py|run a.py|a");
+    let node = "AggregateError [ECONNREFUSED]: \n    at connect (/app/db.js:7:1) {\n  code: 'ECONNREFUSED',\n  [errors]: [\n    Error: connect ECONNREFUSED ::1:5432\n        at afterConnect (node:net:1611:16),\n    Error: connect ECONNREFUSED 127.0.0.1:5432\n        at afterConnect (node:net:1611:16)\n  ]\n}";
+    assert_eq!(causes(node), ["Error|connect ECONNREFUSED 127.0.0.1:5432", "Error|connect ECONNREFUSED ::1:5432"]);
 }
 
 proptest! {

@@ -9,7 +9,7 @@ pub(crate) use values::values;
 
 use super::Case;
 use super::frames::Cause;
-use super::template::{self, MASK, Template};
+use super::template::{MASK, Template};
 use crate::text::head;
 use alloc::borrow::Cow;
 use alloc::format;
@@ -21,17 +21,14 @@ const TITLE_BYTES_MAX: usize = 240;
 /// The most masks in a title. A text with more says little after the third.
 const STARS_MAX: usize = 3;
 
-/// The part of a root cause's message that is read for a title, bytes.
-const ROOT_BYTES_MAX: usize = 512;
-
 /// The title of letters without error details.
 const NO_ERROR: &str = "No error recorded";
 
 /// Between an error and the one that it led to.
 pub(crate) const LED_TO: &str = " ← ";
 
-/// Returns the title of a case whose message has this template.
-pub fn title(case: Case<'_>, error_type: &str, template: &Template) -> String {
+/// Returns the title of a case whose message has this template, and whose root cause has that one.
+pub fn title(case: Case<'_>, error_type: &str, template: &Template, root: Option<&Template>) -> String {
     if case.failure.is_empty() {
         let what = case.payload_problem.unwrap_or(NO_ERROR);
         return bounded(case.message_type.map_or_else(|| what.to_string(), |kind| format!("{what}: {kind}")));
@@ -47,8 +44,8 @@ pub fn title(case: Case<'_>, error_type: &str, template: &Template) -> String {
         }
         _ => with_type(kind, &closed(shown.trim())),
     };
-    let root =
-        case.stack.causes.last().map(of_cause).filter(|root| !root.is_empty() && !title.starts_with(root.as_str()));
+    let root = case.stack.causes.last().zip(root).map(|(cause, template)| of_cause(cause, template));
+    let root = root.filter(|root| !root.is_empty() && !title.starts_with(root.as_str()));
     let title = match root {
         Some(root) => led_to(root, title),
         None => title,
@@ -60,8 +57,7 @@ fn led_to(root: String, title: String) -> String {
     if title.is_empty() { root } else { root + LED_TO + &title }
 }
 
-fn of_cause(cause: &Cause) -> String {
-    let template = template::from_message(head(&cause.message, ROOT_BYTES_MAX), &cause.error_type);
+fn of_cause(cause: &Cause, template: &Template) -> String {
     with_type(short_type(&cause.error_type), template.shown[..template.shown_end].trim())
 }
 

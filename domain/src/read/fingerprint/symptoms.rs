@@ -5,14 +5,16 @@
 //! other words are no help there: most of them are data, or say again where it happened. So a message is reduced to a
 //! set of words from a fixed list, of codes, and of names in which such words are joined (`ResourceNotFoundException`).
 //!
-//! The list is a part of the fingerprint: a word more or less needs a new `FINGERPRINT_VERSION`.
+//! A text of several words in quotation marks is not searched where a word announces that somebody wrote it (`note "…"`).
+
+mod words;
 
 use crate::read::template::{self, MASK, Template};
 use crate::text::head;
 use alloc::borrow::Cow;
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
+use words::WORDS;
 
 /// The part of a template that is read, bytes. What follows it are details of one occurrence.
 const TEMPLATE_BYTES_MAX: usize = 400;
@@ -21,76 +23,56 @@ const CODE_BYTES_MAX: usize = 12;
 /// The longest word of the list, bytes. A longer one is not looked up.
 const WORD_BYTES_MAX: usize = 24;
 
-/// The words that say what went wrong, sorted by their bytes, in the singular.
-#[rustfmt::skip]
-const WORDS: &[&str] = &[
-    "abgelaufen", "abgelehnt", "abort", "aborted", "absent", "accept", "acceptable", "accepted", "access", "acquire",
-    "acquired", "active", "add", "agotado", "alive", "allocate", "allowed", "already", "ambiguous", "assign",
-    "attempt", "aucun", "aucune", "audience", "authenticate", "authenticated", "authentication", "authorization",
-    "authorized", "available", "backpressure", "bad", "bereit", "bind", "binding", "blank", "blocked", "bloqueado",
-    "broken", "busy", "caducada", "caducado", "cancel", "canceled", "capacity", "cast", "certificate", "changed",
-    "checksum", "circuit", "close", "closed", "closing", "clusterdown", "coerce", "collision", "commit", "committed",
-    "compatible", "complete", "completed", "compression", "concurrent", "conditional", "conflict", "conflicting",
-    "connect", "connected", "connecting", "connection", "constraint", "contain", "contract", "convert", "corrupt",
-    "corrupted", "corruption", "create", "created", "credential", "credit", "cutoff", "cvc", "cyclic", "dead",
-    "deadlock", "declined", "decode", "decoded", "decoding", "decompress", "decrypt", "delete", "deleted",
-    "delimiter", "denegada", "denegado", "denied", "deprecated", "desconocido", "deserialize", "destroyed",
-    "detached", "detected", "device", "different", "directory", "disabled", "discarded", "disconnect",
-    "disconnected", "disk", "division", "dns", "doppelt", "down", "downgrade", "download", "draining", "dropped",
-    "duplicate", "duplicated", "déjà", "délai", "eacce", "eaddrinuse", "eaddrnotavail", "eagain", "eai", "early",
-    "ebusy", "econnaborted", "econnrefused", "econnreset", "eexist", "ehostunreach", "eisdir", "emfile", "empty",
-    "enabled", "encode", "encoding", "encontrada", "encontrado", "encrypt", "encrypted", "encryption", "end",
-    "enetunreach", "enfile", "enobuf", "enoent", "enomem", "enospc", "enotdir", "enotempty", "enotfound", "enough",
-    "eof", "eperm", "epipe", "eproto", "erforderlich", "erof", "escape", "etimedout", "evicted", "exceed",
-    "exceeded", "exceeding", "execabort", "exhausted", "exist", "existe", "existiert", "existing", "expect",
-    "expected", "expecting", "expirado", "expire", "expired", "expiré", "expirée", "extra", "failover", "falta",
-    "fehlt", "finished", "flush", "forbidden", "foreign", "format", "found", "fraud", "fraudulent", "full",
-    "gefunden", "gesperrt", "gone", "greater", "handshake", "hangup", "hash", "header", "heap", "heartbeat", "held",
-    "honor", "hung", "idle", "illegal", "immutable", "inactive", "incompatible", "incomplete", "inconnu", "inconnue",
-    "inconsistent", "incorrect", "ineligible", "initialized", "insert", "insufficient", "integrity", "interrupted",
-    "introuvable", "invalid", "invalide", "invoke", "inválida", "inválido", "issuer", "kein", "keine", "key", "kill",
-    "killed", "large", "late", "leader", "lease", "length", "less", "license", "limit", "limited", "loading", "lock",
-    "locked", "login", "long", "lost", "low", "maintenance", "malformed", "mancante", "mandatory", "manquant",
-    "many", "masterdown", "match", "matching", "memory", "merge", "metaspace", "misconf", "mismatch", "missing",
-    "moved", "multiple", "nak", "nan", "native", "negative", "negato", "network", "never", "nil", "no", "noauth",
-    "non", "none", "nonexistent", "noscript", "not", "null", "não", "obsolete", "offline", "only", "oom", "open",
-    "optimistic", "orphan", "orphaned", "outdated", "overflow", "overhead", "overlap", "overloaded", "parse",
-    "parsing", "partial", "pas", "password", "pending", "permission", "permitted", "pipe", "policy", "pool",
-    "precondition", "process", "processed", "processing", "prohibited", "protocol", "publish", "quarantined",
-    "quota", "range", "rate", "reachable", "read", "readable", "readonly", "ready", "rebalance", "receive",
-    "received", "rechazada", "rechazado", "recusado", "redirect", "redirected", "refresh", "refused", "refusé",
-    "refusée", "register", "registered", "reject", "rejected", "rejection", "released", "removed", "replica",
-    "replication", "required", "reserved", "reset", "resolve", "resolved", "response", "restricted", "retry",
-    "retryable", "revoked", "rifiutato", "rollback", "rolled", "root", "route", "scaduta", "scaduto", "schema",
-    "sconosciuto", "scope", "secret", "send", "sent", "serialization", "serialize", "session", "short", "shut",
-    "shutdown", "signature", "signed", "size", "skewed", "slow", "small", "space", "stale", "started", "starting",
-    "startup", "starvation", "stopped", "stuck", "subscription", "succeed", "suspended", "suspicious", "syntax",
-    "taken", "temporarily", "temporary", "terminated", "throttle", "throttled", "throttling", "timed", "timeout",
-    "token", "too", "transaction", "transition", "trovata", "trovato", "truncated", "trust", "trusted", "tryagain",
-    "unable", "unacceptable", "unauthenticated", "unauthorized", "unavailability", "unavailable", "unbekannt",
-    "unbound", "unclosed", "undefined", "undeliverable", "unexpected", "unexpectedly", "ungültig", "ungültige",
-    "unhandled", "unhealthy", "unimplemented", "unique", "unknown", "unmapped", "unprocessable", "unreachable",
-    "unreadable", "unrecognized", "unregistered", "unresolved", "unset", "unsigned", "unsupported", "unterminated",
-    "untrusted", "update", "updated", "upgrade", "upload", "upstream", "used", "username", "valid", "validation",
-    "verification", "verified", "verify", "verrouillé", "version", "verweigert", "violate", "violated", "violation",
-    "wait", "waiting", "without", "writable", "write", "wrong", "wrongpass", "wrongtype", "ya", "zeitüberschreitung",
-    "zero", "überschritten",
-];
-
 /// Returns the symptoms that a message names, sorted, with blanks between them. Empty if it names none.
 pub fn symptoms(template: &Template) -> String {
-    let mut found = BTreeSet::new();
     let normal = head(&template.normal[..template.normal_end], TEMPLATE_BYTES_MAX);
-    for token in normal.split_whitespace() {
-        if let Some(name) = without_namespace(token) {
-            name.split(is_separator).for_each(|part| add(part, &mut found));
+    let mut found = Vec::new();
+    let mut before = "";
+    for (at, part) in normal.split('"').enumerate() {
+        let is_note = at % 2 == 1 && part.contains(' ') && announces_note(before);
+        if !is_note {
+            for name in part.split_whitespace().filter_map(without_namespace) {
+                name.split(is_separator).for_each(|part| add(part, &mut found));
+            }
         }
+        before = part;
     }
-    found.into_iter().collect::<Vec<_>>().join(" ")
+    found.sort_unstable();
+    found.dedup();
+    found.join(" ")
+}
+
+/// Whether a text ends by announcing a text that somebody wrote, in quotation marks.
+fn announces_note(before: &str) -> bool {
+    #[rustfmt::skip]
+    const NOTES: &[&str] = &[
+        "note", "notes", "comment", "remark", "text", "title", "subject", "description", "value", "input", "string", "content", "body",
+        "name", "field", "literal", "answer", "instruction", "instructions", "notiz", "hinweis", "kommentar", "bemerkung", "titel",
+        "betreff", "beschreibung", "remarque", "commentaire", "titre", "nota", "comentario", "commento", "titolo",
+    ];
+    let last = before.rsplit(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty()).unwrap_or_default();
+    NOTES.contains(&last.to_lowercase().as_str())
+}
+
+/// Whether a template says something that no word of the list does: a sentence in a language that the list lacks. Names
+/// and ids are none.
+pub fn is_sentence(template: &Template) -> bool {
+    const WORDS_MIN: usize = 2;
+    const SIGNS_MIN: usize = 4;
+    let normal = head(&template.normal[..template.normal_end], TEMPLATE_BYTES_MAX);
+    let is_word = |word: &&str| {
+        word.chars().count() > 1
+            && word.starts_with(char::is_lowercase)
+            && word.chars().all(|c| c.is_alphabetic() || c == '-')
+    };
+    let is_unspaced =
+        |c: &char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
+    normal.split_whitespace().filter(is_word).count() >= WORDS_MIN
+        || normal.chars().filter(is_unspaced).count() >= SIGNS_MIN
 }
 
 fn is_separator(c: char) -> bool {
-    matches!(c, '=' | '(' | ')' | ',' | ';' | ':' | '"' | '`' | '[' | ']' | '{' | '}' | '<' | '>' | '|')
+    matches!(c, '=' | '(' | ')' | ',' | ';' | ':' | '`' | '[' | ']' | '{' | '}' | '<' | '>' | '|')
 }
 
 /// Returns a token without the namespace before its last name. `None` if it is a path, an address or a dotted name of
@@ -111,11 +93,11 @@ fn without_namespace(token: &str) -> Option<&str> {
     }
 }
 
-fn add<'a>(part: &'a str, found: &mut BTreeSet<Cow<'a, str>>) {
+fn add<'a>(part: &'a str, found: &mut Vec<&'a str>) {
     if is_code(part) {
-        found.insert(part.into());
+        found.push(part);
     } else if !part.contains(MASK) {
-        found.extend(words(part).filter_map(symptom));
+        words(part).filter_map(symptom).for_each(|word| found.push(word));
     }
 }
 
@@ -156,24 +138,25 @@ fn humps(word: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the word of the list that a word is a form of.
-fn symptom<'a>(word: &str) -> Option<Cow<'a, str>> {
+fn symptom(word: &str) -> Option<&'static str> {
     let word = word.trim_matches(['\'', '’']);
-    if word.len() > WORD_BYTES_MAX {
+    if !(2..=WORD_BYTES_MAX).contains(&word.len()) {
         return None;
     }
-    let word = word.to_lowercase();
+    let is_lower = word.bytes().all(|b| b.is_ascii_lowercase());
+    let word = if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) };
     // `can't` and `cannot` say the same.
     if word == "cannot" || word.ends_with("n't") || word.ends_with("n’t") {
-        return Some("not".into());
+        return Some("not");
     }
-    let word = match word.as_str() {
+    let word = match &*word {
         "cancelled" => "canceled".into(),
         "authorised" => "authorized".into(),
         "unauthorised" => "unauthorized".into(),
         "unrecognised" => "unrecognized".into(),
         other => template::singular(other),
     };
-    WORDS.binary_search(&&*word).ok().map(|at| WORDS[at].into())
+    WORDS.binary_search(&&*word).ok().map(|at| WORDS[at])
 }
 
 #[cfg(test)]
@@ -199,17 +182,25 @@ mod tests {
         for (message, symptoms) in [
             ("Request failed with status code 404", "404"),
             ("ERROR: deadlock detected\n  Detail: Process 7 waits for ShareLock", "deadlock detected"),
-            ("ERROR: null value in column \"total\" violates not-null constraint", "constraint not null violate"),
+            (
+                "ERROR: null value in column \"total\" violates not-null constraint",
+                "column constraint not null total violate",
+            ),
             ("UNAVAILABLE: io exception", "unavailable"),
             ("NOT_FOUND: order 7 of Müller & Söhne", "found not"),
-            ("An error occurred (ThrottlingException) when calling the PutItem operation", "throttling"),
+            (
+                "An error occurred (ThrottlingException) when calling the PutItem operation",
+                "calling item occurred operation put throttling",
+            ),
             ("java.net.ConnectException: Connection refused", "connect connection refused"),
-            ("ORA-00060: deadlock detected while waiting for resource", "ORA-00060 deadlock detected waiting"),
+            ("ORA-00060: deadlock detected while waiting for resource", "ORA-00060 deadlock detected resource waiting"),
             ("Name can't be blank", "blank not"),
-            ("Email has already been taken", "already taken"),
+            ("Email has already been taken", "already email taken"),
             ("HTTPTimeout", "timeout"),
-            ("der Auftrag wurde bereits storniert", "bereit"),
+            ("der Auftrag wurde bereits storniert", "bereit wurde"),
             ("read /srv/locked/denied.txt for anna@refused.example", "read"),
+            ("note \"the token is denied\" exceeds 30 characters", "character exceed"),
+            ("it said \"the access is denied\"", "access denied"),
             ("order 4711 of Zoë Brandt", ""),
             ("", ""),
         ] {

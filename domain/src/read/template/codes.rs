@@ -73,6 +73,11 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
     }
     let number: u32 = core.parse().unwrap_or(0);
     let status = (100..600).contains(&number) && core.len() == 3;
+    let is_failure = status && number >= 400;
+    // `HTTP-Fehler 503`, `503: charge failed`
+    if status && last.starts_with("http-") || is_failure && written.is_empty() && tail == ":" {
+        return true;
+    }
     let word = after.trim_start_matches([' ', '(', '-', ':', ']']);
     let named = match last {
         "errno" | "signal" | "sqlstate" | "statuscode" | "status" | "http" | "errorcode" | "error" | "sqlcode" => true,
@@ -100,10 +105,12 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
                 | "decline"
         ),
         "answered" | "replied" | "responded" | "returned" | "received" | "got" | "response" => {
-            status
-                && (after.trim().is_empty()
-                    || after.starts_with([',', '.', ';', ':'])
-                    || (number >= 400 && is_circumstance(after)))
+            status && ends_answer(number, after)
+        }
+        // `responded with 503`, `antwortete mit 503`
+        "with" | "mit" | "avec" | "con" | "com" => status && answers(second) && ends_answer(number, after),
+        "failed" | "failure" | "fehlgeschlagen" => {
+            is_failure && written.ends_with(['(', '[']) && after.starts_with([')', ']'])
         }
         _ => false,
     };
@@ -120,6 +127,22 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
         || (out.calls > 0 && written.ends_with('(') && (after.starts_with(", '") || after.starts_with(", \"")))
         || (status && starts_reason(word))
         || (written.trim_matches(['[', '(', '<', ' ']).is_empty() && leads(written, status, core, after))
+}
+
+/// Whether a word says that somebody answered.
+fn answers(word: &str) -> bool {
+    #[rustfmt::skip]
+    const ANSWERED: [&str; 9] = [
+        "answered", "replied", "responded", "failed", "antwortete", "geantwortet", "répondu", "respondió", "respondeu",
+    ];
+    ANSWERED.contains(&word)
+}
+
+/// Whether nothing follows a status that it could count.
+fn ends_answer(status: u32, after: &str) -> bool {
+    after.trim().is_empty()
+        || after.starts_with([',', '.', ';', ':'])
+        || status >= 400 && (is_circumstance(after) || after.starts_with(" ("))
 }
 
 /// Whether the text after a number says when or for whom it was returned, and not of what it is a count.

@@ -27,6 +27,22 @@ fn is_names(inside: &str) -> bool {
     inside.starts_with('\'') && !inside.contains([':', '=']) && inside.split(", ").all(quoted)
 }
 
+/// Returns where a record that was cut off ends, and where the text goes on: at an ellipsis, or at the end of a line whose
+/// next one is no part of a record.
+fn cut_off(inside: &str) -> Option<(usize, usize)> {
+    let ellipsis = ["...", "…"].iter().filter_map(|mark| Some((inside.find(mark)?, mark.len()))).min();
+    let goes_on = |line: &str| {
+        let line = line.trim_start();
+        line.is_empty()
+            || line.starts_with(['"', '\'', '{', '}', '[', ']'])
+            || line.split([' ', '(']).next().is_some_and(|key| key.ends_with(':'))
+    };
+    let mut lines = inside.match_indices('\n').map(|(at, _)| at);
+    let line = lines.find(|at| !goes_on(&inside[at + 1..])).map(|at| (at, 0));
+    let (end, mark) = ellipsis.into_iter().chain(line).min()?;
+    Some((end, end + mark))
+}
+
 impl Scanner<'_> {
     /// A JSON object, a dictionary or a record.
     pub(super) fn braces(&mut self) {
@@ -36,7 +52,8 @@ impl Scanner<'_> {
         }
         let rest = super::head(self.rest(), SPAN_BYTES_MAX);
         let length = shapes::brace_length(&rest[1..]).map(|length| length + 1);
-        let inside = &rest[1..length.unwrap_or(rest.len())];
+        let cut = if length.is_none() { cut_off(&rest[1..]) } else { None };
+        let inside = &rest[1..length.or(cut.map(|(end, _)| end + 1)).unwrap_or(rest.len())];
         let is_printed = self.follows_struct();
         #[cfg(test)]
         {
@@ -49,11 +66,16 @@ impl Scanner<'_> {
             self.at += 1;
             return self.out.punctuation('{');
         }
-        self.at += length.map_or(rest.len(), |l| l + 1);
+        let whole = length.or(cut.map(|(_, next)| next)).map_or(rest.len(), |l| l + 1);
+        self.at += whole;
         if is_printed {
             self.out.punctuation('{');
             self.out.mask();
             return self.out.punctuation('}');
+        }
+        if inside.starts_with("\\\"") {
+            // A record in a text of a record.
+            return self.record(&inside.replace("\\\"", "\""));
         }
         self.record(inside);
     }
