@@ -4,12 +4,14 @@ use crate::fix::Fix;
 use crate::id::{GroupId, QueueArn, ReplayId};
 use crate::impact::Severity;
 use crate::tagged::need;
+mod customers;
 mod deltas;
 pub mod discarding;
 pub mod merging;
 mod noted;
 mod title_values;
 
+pub use customers::{CountedCustomers, Customers, groups_to_count};
 pub use deltas::CountsDeltas;
 pub use title_values::TitleValues;
 
@@ -317,7 +319,7 @@ pub struct GroupCounts {
     pub by_state: BTreeMap<LetterStateKind, Tally>,
     /// Deaths, including those of returned letters.
     pub deaths: u64,
-    /// Distinct customers whose letters died in this variant.
+    /// Different customers whose letters died. A sum over merged variants may count some of them more than once.
     pub customers: u64,
     /// When a letter of the variant last died.
     pub last_died_at: Option<Timestamp>,
@@ -338,8 +340,8 @@ impl GroupCounts {
         open
     }
 
-    /// Adds the counters of a merged variant. A customer with letters in both counts twice: the sets of customers are
-    /// stored per fingerprint.
+    /// Adds the counters of a merged variant. A customer with letters in both counts twice here:
+    /// [`merging::MergeState::customers`] says how many there are.
     pub fn add(&mut self, other: &Self) {
         for (kind, tally) in &other.by_state {
             self.by_state.entry(*kind).or_default().add(tally);

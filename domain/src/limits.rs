@@ -57,6 +57,15 @@ pub const DISCARD_RUN_MAX: usize = 5_000;
 pub const DISCARD_PREVIEW_AGE_MAX: Span = Span::from_mins(60);
 /// The maximum number of expired letters that one sweep deletes; the next sweep continues.
 pub const FORGET_MAX: usize = 1_000;
+/// The maximum sum of the customers of a group's variants for which each customer is counted once. Reading so many takes
+/// DynamoDB 90 read units, and 16 for each variant.
+pub const CUSTOMERS_COUNTED_MAX: u64 = 10_000;
+/// The maximum number of customers that one sweep reads to count them; the next sweep continues. Ten of the largest groups
+/// take some seconds.
+pub const CUSTOMERS_READ_MAX: u64 = 10 * CUSTOMERS_COUNTED_MAX;
+/// For how many customers a variant counts in [`CUSTOMERS_READ_MAX`], beside its own: DynamoDB is asked for each of its 32
+/// shards.
+pub const CUSTOMERS_PER_VARIANT: u64 = 100;
 /// The longest observation window that a person may choose, seconds: one day.
 pub const WINDOW_S_MAX: u64 = 86_400;
 /// The maximum number of letters in a canary. A canary is a sample: a fix that fails on one letter in a hundred fails

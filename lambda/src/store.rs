@@ -5,7 +5,7 @@
 //! | `key` | keys of all records |
 //! | `commit`, `transaction`, `action`, `learned` | writing |
 //! | `read`, `list` | reading |
-//! | `counts` | counters in shards |
+//! | `counts`, `customers` | counters in shards, and customers |
 //! | `changed`, `snapshot` | which groups have changed, and all groups at a moment |
 //! | `pack`, `large` | packing records, storing large ones |
 //! | `forget` | deleting letters that were closed long ago |
@@ -20,6 +20,7 @@ mod bucket;
 mod changed;
 mod commit;
 mod counts;
+mod customers;
 mod fault;
 mod forget;
 mod item;
@@ -47,7 +48,7 @@ use domain::audit::AuditRecord;
 use domain::clock::ClockRecord;
 use domain::deployment::{Attached, Deployment};
 use domain::discard::Closed;
-use domain::group::Variant;
+use domain::group::{CountedCustomers, Variant};
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
@@ -194,6 +195,12 @@ impl Store for DynamoStore {
         limit: usize,
     ) -> Result<Page<GroupFacts>, StoreError> {
         list::groups(&self.table, arrivals_from, after, limit).await.map_err(|fault| fault.during("list groups"))
+    }
+
+    async fn customers_of(&self, groups: &[GroupId]) -> Result<CountedCustomers, StoreError> {
+        let count = groups.len();
+        let found = customers::count(&self.table, groups).await;
+        found.map_err(|fault| fault.during(format!("count the customers of {count} groups")))
     }
 
     async fn changed(&self, since: Option<ChangePoint>) -> Result<Option<Changed>, StoreError> {

@@ -26,7 +26,7 @@ use domain::audit::AuditRecord;
 use domain::clock::ClockRecord;
 use domain::deployment::{Attached, Deployment};
 use domain::discard::Closed;
-use domain::group::Variant;
+use domain::group::{CountedCustomers, Variant};
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
@@ -175,6 +175,12 @@ impl Store for SqliteStore {
         let window = Window::new(read::GROUPS, after, ListPosition::first(), limit);
         let work = move |db: &rusqlite::Connection| read::groups(db, arrivals_from, &window);
         self.readers.read(|| "list groups".into(), work).await
+    }
+
+    async fn customers_of(&self, groups: &[GroupId]) -> Result<CountedCustomers, StoreError> {
+        let keys = groups.to_vec();
+        let work = move |db: &rusqlite::Connection| read::customers_of(db, &keys);
+        self.readers.read(|| format!("count the customers of {} groups", groups.len()), work).await
     }
 
     async fn changed(&self, since: Option<ChangePoint>) -> Result<Option<Changed>, StoreError> {

@@ -22,6 +22,7 @@ mod audit;
 mod by_rule;
 mod commit;
 pub mod consumers;
+mod customers;
 mod discarding;
 pub mod doctor;
 pub mod error;

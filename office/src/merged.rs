@@ -39,7 +39,7 @@ pub(crate) async fn read(
     // The members are read after the representative: one may have been unmerged in between.
     let mut members: Vec<_> = members.filter(|member| member.variant.merge.into.as_ref() == Some(id)).collect();
     members.sort_by(|a, b| (a.variant.first_died_at, &a.variant.id).cmp(&(b.variant.first_died_at, &b.variant.id)));
-    members.iter().for_each(|member| add(&mut facts, member));
+    add(&mut facts, &members);
     Ok(Some(MergedGroup { facts, members }))
 }
 

@@ -1,8 +1,10 @@
 //! The sweep, each minute: gauges, a watchdog for replays, a second check of closed groups, discards and
-//! plans that were cut off, alerts about groups that wait, searches in consumers' logs, merges of fingerprints, approvals by rules of the policy, and deleting old letters.
+//! plans that were cut off, alerts about groups that wait, searches in consumers' logs, merges of fingerprints, the customers
+//! of merged groups, approvals by rules of the policy, and deleting old letters.
 
 use crate::by_rule;
 use crate::commit::commit;
+use crate::customers;
 use crate::discarding;
 use crate::error::{self, OfficeError};
 use crate::groups;
@@ -62,6 +64,7 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
         reopen_missed(office, &variant.facts, now).await;
         planning::nudge(office, &variant.facts.variant).await;
     }
+    known.groups().iter().for_each(|group| gauges.count_customers(group));
     office.measure(&gauges.data(now)).await;
     let variants = || known.variants().map(|variant| &variant.facts.variant);
     let is_fixed = |group: &&Variant| matches!(group.state, GroupState::FixDeclared { .. });
@@ -82,6 +85,7 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     // Last, because it writes groups: what was read of them is then no longer current.
     watch::tell(office, groups, now).await;
     logs::search(office, due).await;
+    customers::count(office, groups).await;
     if checked_clock(office, now).await?.may_forget(now) {
         forget(office, now).await;
     }
@@ -149,8 +153,13 @@ impl Gauges {
         // A deadline that has passed is past help, and must not hide the next one or hold an alarm for ever.
         let ahead = facts.loss_at.filter(|loss_at| *loss_at > now);
         self.loss_at = self.loss_at.into_iter().chain(ahead).min();
-        if open.letters > 0 {
-            *self.customers.entry(facts.variant.severity).or_default() += facts.counts.customers;
+    }
+
+    /// Of a whole group, because its variants may share customers.
+    fn count_customers(&mut self, group: &GroupFacts) {
+        if group.counts.open().letters > 0 {
+            let customers = group.variant.merge.customers(group.counts.customers);
+            *self.customers.entry(group.variant.severity).or_default() += customers.number();
         }
     }
 

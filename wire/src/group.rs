@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use domain::deployment::Deployment;
 use domain::group::discarding::Progress;
-use domain::group::{GroupCounts, GroupState, Tally, Variant};
+use domain::group::{Customers, GroupCounts, GroupState, Tally, Variant};
 use domain::id::{GroupId, ReplayId};
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
@@ -63,11 +63,9 @@ pub struct GroupRow {
     /// Discarded letters, including those that are no longer stored.
     #[serde(default)]
     pub discarded: i64,
-    /// Distinct customers with letters in this group.
-    pub customers: u64,
-    /// Whether there may be fewer: who has letters in several merged variants is counted in each of them.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub customers_at_most: bool,
+    /// Different customers with letters in this group.
+    #[serde(flatten)]
+    pub customers: Customers,
     /// Time of the oldest open letter's first send.
     pub oldest_sent_at: Option<Timestamp>,
     /// When the next open letter is lost: at its deadline or the end of its queue's retention.
@@ -265,8 +263,7 @@ impl GroupRow {
             in_replay: counts.tally(LetterStateKind::InReplay).letters,
             delivered: counts.tally(LetterStateKind::Delivered).letters,
             discarded: counts.tally(LetterStateKind::Discarded).letters,
-            customers: counts.customers,
-            customers_at_most: !group.merge.members.is_empty(),
+            customers: group.merge.customers(counts.customers),
             oldest_sent_at: facts.oldest_sent_at,
             loss_at: facts.loss_at,
             first_died_at: group.first_died_at,

@@ -1,6 +1,7 @@
 //! Money as text: exact to the last stored digit, grouped by thousands.
 
 use super::sorted::sorted;
+use domain::group::Customers;
 use domain::money::{Currency, Money, Purse};
 use domain::text::grouped;
 
@@ -78,9 +79,12 @@ pub fn count_signed(n: i64) -> String {
     count(n.max(0).unsigned_abs())
 }
 
-/// Formats a count that may be too high, of merged parts whose members were not compared: `≤ 42`. One is always one.
-pub fn counted_at_most(n: u64, at_most: bool) -> String {
-    if at_most && n > 1 { format!("≤ {}", count(n)) } else { count(n) }
+/// Formats a number of customers. One that may be too high says so: `≤ 42`.
+pub fn customers(customers: Customers) -> String {
+    match customers {
+        Customers::Exact(n) => count(n),
+        Customers::AtMost(n) => format!("≤ {}", count(n)),
+    }
 }
 
 /// Formats a count with its noun: `1 letter`, `2,000 letters`.
@@ -143,10 +147,10 @@ mod tests {
 
     #[test]
     fn a_count_that_may_be_too_high_says_so() {
-        for (n, at_most, text) in
-            [(0, true, "0"), (1, true, "1"), (2, true, "≤ 2"), (1_234, true, "≤ 1,234"), (2, false, "2")]
+        for (n, text) in
+            [(Customers::Exact(2), "2"), (Customers::AtMost(2), "≤ 2"), (Customers::AtMost(1_234), "≤ 1,234")]
         {
-            assert_eq!(counted_at_most(n, at_most), text);
+            assert_eq!(customers(n), text);
         }
     }
 

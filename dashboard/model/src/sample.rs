@@ -1,6 +1,6 @@
 //! Sample replays for the tests of this crate.
 
-use domain::group::Tally;
+use domain::group::{Customers, Tally};
 use domain::id::GroupId;
 use domain::time::{Span, Timestamp};
 
@@ -138,8 +138,7 @@ pub fn group_row(id: &str, letters: i64) -> wire::GroupRow {
         in_replay: 0,
         delivered: 0,
         discarded: 0,
-        customers: 1,
-        customers_at_most: false,
+        customers: Customers::Exact(1),
         oldest_sent_at: None,
         loss_at: None,
         first_died_at: NOW,

@@ -12,7 +12,7 @@ mod steps;
 pub use preview::{GroupChange, GroupName, RulesPreview};
 pub use steps::{MergeStep, name, shown_name, steps};
 
-use crate::group::{GroupState, Variant};
+use crate::group::{CountedCustomers, GroupState, Variant};
 use crate::id::GroupId;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -40,6 +40,10 @@ pub struct MergeState {
     /// titles have too little in common.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The customers of this variant and its members, as sweep has counted them; `None` if it has not, or if a member has
+    /// left since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<CountedCustomers>,
 }
 
 impl MergeState {
@@ -98,6 +102,7 @@ impl Variant {
             (self.moved(self.state.clone()), representative.moved(representative.state.clone()));
         variant.merge.into = None;
         representative.merge.members.remove(&self.id);
+        representative.merge.counted = None;
         if representative.merge.members.is_empty() {
             representative.merge.title = None;
         }

@@ -76,6 +76,8 @@ pub(super) struct Range {
     pub to: Option<String>,
     /// Lists the highest position first.
     pub descending: bool,
+    /// May lag behind the records by moments, like the index, at half the price.
+    pub lagging: bool,
 }
 
 /// Why a transaction failed.
@@ -151,7 +153,7 @@ impl Table {
         Err(Fault::Unprocessed)
     }
 
-    /// Lists the records of a partition. The read is strongly consistent.
+    /// Lists the records of a partition. The read is strongly consistent, unless the range may lag.
     pub(super) async fn list(&self, pk: &str, range: &Range, limit: Option<usize>) -> Result<Vec<Item>, Fault> {
         self.query(None, pk, range, limit).await
     }
@@ -193,7 +195,9 @@ impl Table {
             }
         }
         request = request.key_condition_expression(condition).scan_index_forward(!range.descending);
-        request = request.consistent_read(index.is_none()).return_consumed_capacity(ReturnConsumedCapacity::Total);
+        request = request
+            .consistent_read(index.is_none() && !range.lagging)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let mut found = Vec::new();
         loop {
             let remaining = limit.map(|limit| limit.saturating_sub(found.len()) as i32);

@@ -79,8 +79,9 @@ enum Space {
 #[derive(Clone, Debug)]
 struct Piece {
     space: Space,
-    /// The place of its partition key, for keys that commits share. Other keys are of one letter.
-    shared: Option<u64>,
+    /// The places of its partition key, for keys that commits share: each letter's item goes to one of them. Other keys are
+    /// of one letter.
+    shared: Vec<u64>,
     /// The key, with `group` for the group's name.
     label: String,
     /// Its record, for those that commits collide on.
@@ -191,9 +192,14 @@ fn shape(bytes: usize, group: usize, shard: u8) -> Shape {
     for ((space, pk, whole, units, leaves), (_, pk_2, whole_2, ..)) in one.into_iter().zip(other) {
         let is_record_shared = space == Space::Table && whole == whole_2;
         let name = group_id(group);
-        let is_own = pk != pk_2;
+        let is_customer = pk.starts_with("C#");
+        let is_own = pk != pk_2 && !is_customer;
         let label = if is_own { pk.split('#').next().unwrap_or("").into() } else { pk.replace(name.as_str(), "group") };
-        let shared = (!is_own).then(|| place(&pk));
+        let shared = match (is_own, is_customer) {
+            (true, _) => Vec::new(),
+            (false, true) => (0..key::CUSTOMER_SHARDS).map(|shard| place(&key::customers(&name, shard))).collect(),
+            (false, false) => vec![place(&pk)],
+        };
         let record = is_record_shared.then(|| place(&whole));
         let piece = Piece { space, shared, label, record, units, leaves };
         if is_record_shared { shape.group.push(piece) } else { shape.letter.push(piece) }

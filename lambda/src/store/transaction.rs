@@ -296,7 +296,7 @@ impl<'a> TransactionBuilder<'a> {
         let (shard, known) = self.learned.shard(group);
         let new: Vec<Key> = delta.customers.iter().map(|customer| key::customer(group, customer)).collect();
         let mut new: Vec<Key> = new.into_iter().filter(|key| !self.learned.is_counted(key)).collect();
-        new.sort_by(|a, b| a.pk.cmp(&b.pk));
+        new.sort_by(|a, b| (&a.pk, &a.sk).cmp(&(&b.pk, &b.sk)));
         new.dedup();
         let mut adding = counts::adding(delta, new.len());
         if !adding.add.is_empty() {

@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use super::sql;
 use domain::audit::AuditRecord;
-use domain::group::{GroupCounts, Variant};
+use domain::group::{CountedCustomers, GroupCounts, Variant};
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::impact::NEVER;
 use domain::letter::{Letter, LetterStateKind};
@@ -202,6 +202,16 @@ pub(super) fn groups(db: &Connection, arrivals_from: i64, window: &Window) -> Re
     let page = window.page(GROUPS, variants, |variant| ListPosition::id(variant.id.as_str()));
     let items = page.items.into_iter().map(|variant| facts(db, variant, arrivals_from)).collect::<Result<_, _>>()?;
     Ok(Page { items, next: page.next })
+}
+
+/// Counts the customers of groups.
+pub(super) fn customers_of(db: &Connection, groups: &[GroupId]) -> Result<CountedCustomers, Fault> {
+    let groups = serde_json::to_string(groups).map_err(|source| Fault::Encode { kind: "list of groups", source })?;
+    let counted = |row: &Row<'_>| {
+        let number = |at| row.get(at).map(i64::cast_unsigned);
+        Ok(CountedCustomers { sum: number(0)?, different: number(1)? })
+    };
+    Ok(db.prepare_cached(sql::CUSTOMERS)?.query_row([groups], counted)?)
 }
 
 /// Lists the groups that were changed since a point; none without a point.

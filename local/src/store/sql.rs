@@ -25,6 +25,9 @@ pub(super) const COUNTS: &str = "SELECT record, checksum FROM group_count WHERE 
 pub(super) const ARRIVALS: &str =
     "SELECT bucket, deaths FROM arrival WHERE group_id = ?1 AND bucket >= ?2 ORDER BY bucket";
 
+pub(super) const CUSTOMERS: &str = "
+    SELECT count(*), count(DISTINCT customer) FROM group_customer WHERE group_id IN (SELECT value FROM json_each(?1))";
+
 pub(super) const LAST_CHANGE: &str = "SELECT max(number) FROM change";
 pub(super) const CHANGES: &str = "SELECT group_id FROM change WHERE number > ?1";
 
@@ -80,6 +83,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     (GROUPS, "(id>?)"),
     (COUNTS, "(group_id=?)"),
     (ARRIVALS, "PRIMARY KEY (group_id=? AND bucket>?)"),
+    (CUSTOMERS, "PRIMARY KEY (group_id=?)"),
     (LAST_CHANGE, "change_by_number"),
     (CHANGES, "change_by_number (number>?)"),
     (SNAPSHOT, "(rowid=?)"),

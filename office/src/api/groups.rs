@@ -15,7 +15,7 @@ use crate::port::GroupFacts;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Extension, Json, Path};
 use domain::group::merging::name;
-use domain::group::{GroupState, Variant};
+use domain::group::{GroupCounts, GroupState, Variant};
 use domain::id::GroupId;
 use domain::role::Permission;
 use wire::{
@@ -89,7 +89,10 @@ pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<G
             Some(group) => office.store.group(group).await?.map(|group| named(office, &group)),
             None => None,
         },
-        counts: facts.counts,
+        counts: GroupCounts {
+            customers: facts.variant.merge.customers(facts.counts.customers).number(),
+            ..facts.counts
+        },
     })
 }
 

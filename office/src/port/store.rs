@@ -11,7 +11,7 @@ use domain::audit::AuditRecord;
 use domain::clock::ClockRecord;
 use domain::deployment::{Attached, Deployment};
 use domain::discard::Closed;
-use domain::group::{CountsDelta, GroupCounts, Variant};
+use domain::group::{CountedCustomers, CountsDelta, GroupCounts, Variant};
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::notice::KeptNotices;
@@ -269,6 +269,11 @@ pub trait Store: Send + Sync {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<GroupFacts>, StoreError>;
+
+    /// Counts the customers of these fingerprints: those of each added up, and the different ones among them. Reads every
+    /// customer: ask only for few ([`domain::limits::CUSTOMERS_COUNTED_MAX`]). May lag behind commits by moments; then the
+    /// sum is lower than that of the counters.
+    async fn customers_of(&self, groups: &[GroupId]) -> Result<CountedCustomers, StoreError>;
 
     /// Lists the fingerprints whose record or counters were changed since a point: at least by every commit that took
     /// effect after the call that returned the point. It may list others. Without a point it lists none.

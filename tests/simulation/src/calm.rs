@@ -4,7 +4,7 @@ use super::checks::{self, Contents, delivered_is_gone, store_is_consistent};
 use super::fixture::Fixture;
 use super::orders::number_of;
 use super::{people, receipts, reports, run_intake, step};
-use domain::group::{GroupCounts, GroupState, Variant};
+use domain::group::{Customers, GroupCounts, GroupState, Variant};
 use domain::id::{Actor, GroupId};
 use domain::letter::{Letter, LetterStateKind};
 use domain::replay::Draft;
@@ -75,8 +75,8 @@ async fn drafted(fixture: &Fixture) -> Result<Vec<Draft>, String> {
 /// The sweeps after which groups no longer change, at the latest. Four fingerprints merge in fewer.
 const SWEEPS_MAX: u32 = 12;
 
-/// Checks that every discard is complete, and that a group with discarded letters is closed if and only if no letter of
-/// it is open.
+/// Checks that every discard is complete, that the customers of every group are counted exactly, and that a group with
+/// discarded letters is closed if and only if no letter of it is open.
 async fn groups_are_closed(fixture: &mut Fixture) -> Result<(), String> {
     let process = fixture.process();
     // A sweep merges groups after it has looked at them, so what a merge changes is seen by the next one, which may
@@ -106,6 +106,10 @@ async fn groups_are_closed(fixture: &mut Fixture) -> Result<(), String> {
     for (group, counts) in groups.values().filter(|(group, _)| group.merge.into.is_none()) {
         if group.discarding.is_some() {
             return Err(format!("a discard of group {} is not complete: {:?}", group.id, group.discarding));
+        }
+        let customers = group.merge.customers(counts.customers);
+        if !matches!(customers, Customers::Exact(_)) {
+            return Err(format!("group {} has {customers:?} customers after all sweeps", group.id));
         }
         let (open, discarded) = (counts.open().letters, counts.tally(LetterStateKind::Discarded).letters);
         let is_closed = matches!(group.state, GroupState::Discarded { .. } | GroupState::Resolved { .. });

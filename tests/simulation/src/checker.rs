@@ -1,5 +1,6 @@
 //! Observes every call that takes effect, in order, and checks each against the office's promises.
 
+mod customers;
 mod deliveries;
 mod discards;
 mod drafts;
@@ -95,6 +96,7 @@ struct Observed {
     /// Replays that must not send: since which commit, and the number of letters sent after it.
     halted: BTreeMap<ReplayId, (u64, usize)>,
     died_at: BTreeMap<GroupId, Timestamp>,
+    customers: BTreeMap<GroupId, BTreeSet<String>>,
     /// Messages whose letters were delivered without a receipt.
     unconfirmed: BTreeSet<MessageId>,
     /// Whether a clock of a process has jumped.
@@ -351,6 +353,9 @@ impl Watch for Checker {
                 Write::Letter { letter, .. } => {
                     observed.letter(letter);
                     observed.stored_at.insert(letter.id.clone(), now);
+                }
+                Write::Counts { group, delta } => {
+                    observed.customers.entry(group.clone()).or_default().extend(delta.customers.iter().cloned());
                 }
                 Write::Block { block, .. } => observed.block(block, now),
                 Write::Plan(plan) => observed.plan(plan),

@@ -83,6 +83,7 @@ pub(super) async fn store_is_consistent(fixture: &Fixture) -> Result<(), String>
     contents.groups.iter().try_for_each(|facts| counters_are_exact(facts, &contents))?;
     contents.groups.iter().try_for_each(|facts| merges_agree(facts, &contents))?;
     contents.groups.iter().try_for_each(|facts| titles_agree(facts, &contents))?;
+    fixture.checker.customers_agree(&contents.groups)?;
     for replay in &contents.replays {
         let ledger = fixture.store.ledger(replay.id()).await.map_err(|error| error.to_string())?;
         let entries = &contents.entries[replay.id()];

@@ -102,6 +102,7 @@ macro_rules! store_cases_in_small_commits {
         $crate::store_cases!($fresh, groups:
             concurrent_counts_add_up,
             customers_are_counted_once_each,
+            a_customer_of_several_groups_is_counted_once,
             arrivals_are_summed_by_bucket_from_a_given_one,
             oldest_and_expiry_are_those_of_open_letters,
             variant_keeps_its_skeleton_and_its_members,

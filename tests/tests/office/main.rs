@@ -7,6 +7,7 @@ mod by_rule;
 mod calls;
 mod consumer;
 mod crashes;
+mod customers;
 mod deadline;
 mod discarded;
 mod doctor;

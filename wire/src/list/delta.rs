@@ -107,6 +107,7 @@ mod tests {
     use alloc::format;
     use alloc::string::ToString;
     use alloc::vec;
+    use domain::group::Customers;
 
     fn answer(groups: Vec<GroupRow>) -> GroupsAnswer {
         GroupsAnswer {
@@ -132,7 +133,7 @@ mod tests {
     fn only_the_parts_that_changed_are_sent() {
         let before = answer(rows(400));
         let mut after = rows(400);
-        after[7].customers = 99;
+        after[7].customers = Customers::Exact(99);
         let sent = Digests::from_rows(&after).since(&before.version, answer(after.clone()));
         let changes = sent.changes.unwrap();
         assert_eq!((changes.parts, changes.changed.len(), changes.order), (50, 1, None));

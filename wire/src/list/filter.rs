@@ -307,7 +307,7 @@ fn row_figure(figure: Figure, row: &GroupRow, now: Timestamp) -> Option<Decimal>
     let ms = |span: Span| Decimal::from(span.as_ms());
     match figure {
         Figure::Letters => Some(row.open.letters.into()),
-        Figure::Customers => Some(row.customers.into()),
+        Figure::Customers => Some(row.customers.number().into()),
         Figure::Age => row.oldest_sent_at.map(|at| ms(now.since(at))),
         Figure::Loss => row.loss_at.map(|at| ms(at.since(now))),
     }

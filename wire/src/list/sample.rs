@@ -4,7 +4,7 @@ use crate::{GroupRow, NextStep};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
-use domain::group::{GroupState, Tally};
+use domain::group::{Customers, GroupState, Tally};
 use domain::id::GroupId;
 use domain::impact::Severity;
 use domain::money::{Currency, Money, Purse};
@@ -50,8 +50,7 @@ pub fn row(
         in_replay: 0,
         delivered: 0,
         discarded: 0,
-        customers,
-        customers_at_most: false,
+        customers: Customers::Exact(customers),
         oldest_sent_at: sent_h.map(|h| NOW.minus(hours(h))),
         loss_at: loss_h.map(|h| NOW.plus(hours(h))),
         first_died_at: NOW.minus(hours(60)),

@@ -148,7 +148,7 @@ fn compare(a: &GroupRow, b: &GroupRow, by: Sort) -> Ordering {
         Sort::Title => folded(&a.title).cmp(&folded(&b.title)),
         Sort::Arrivals => a.arrivals_last_hour.cmp(&b.arrivals_last_hour),
         Sort::Letters => a.open.letters.cmp(&b.open.letters),
-        Sort::Customers => a.customers.cmp(&b.customers),
+        Sort::Customers => a.customers.number().cmp(&b.customers.number()),
         // The older, the greater its age.
         Sort::Age => b.oldest_sent_at.cmp(&a.oldest_sent_at),
         Sort::Loss => a.loss_at.cmp(&b.loss_at),

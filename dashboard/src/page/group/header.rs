@@ -5,7 +5,7 @@ use crate::clock;
 use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
 use crate::reactive::prelude::*;
 use dashboard_model::deployed::{growing, rolled_back, versions};
-use dashboard_model::money::{count, count_signed, counted_at_most};
+use dashboard_model::money::{self, count, count_signed};
 use dashboard_model::words;
 use domain::letter::LetterStateKind;
 use wire::{GroupAnswer, NextStep};
@@ -84,7 +84,7 @@ fn blocked_by(detail: &GroupAnswer) -> Option<String> {
 fn Stats(current: CurrentGroup) -> impl IntoView {
     let open = current.part(|detail| detail.row.open.clone());
     let total = current.part(|detail| detail.row.about);
-    let customers = current.part(|detail| (detail.row.customers, detail.row.customers_at_most));
+    let customers = current.part(|detail| detail.row.customers);
     let oldest = current.part(|detail| detail.row.oldest_sent_at);
     let loss = current.part(|detail| detail.row.loss_at);
     let loss_label = Signal::derive(move || {
@@ -103,7 +103,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
         if open.with(|open| open.letters) == 1 { "open letter" } else { "open letters" }.to_string()
     });
     let people = Signal::derive(move || {
-        let one = customers.with(|(n, _)| *n) == 1;
+        let one = customers.get().number() == 1;
         if one { "customer affected so far" } else { "customers affected so far" }.to_string()
     });
     let tone = Signal::derive(move || if growing.get() && last_hour.get() > 0 { "danger" } else { "" });
@@ -111,7 +111,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
         <div class="figures">
             <Stat label=letters>{part(move || open.with(|open| count_signed(open.letters)))}</Stat>
             <Show when=has_open><Stat label="at risk"><MoneyText tally=open total /></Stat></Show>
-            <Stat label=people>{part(move || customers.with(|(n, at_most)| counted_at_most(*n, *at_most)))}</Stat>
+            <Stat label=people>{part(move || money::customers(customers.get()))}</Stat>
             <Show when=has_open>
                 <Stat label="oldest"><Age since=oldest /></Stat>
                 <Stat label=loss_label><Loss at=loss /></Stat>

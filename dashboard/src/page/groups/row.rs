@@ -4,7 +4,7 @@ use super::order::Order;
 use super::scroll::row_id;
 use crate::component::{Age, Loss, MoneyText, Spark, StepPill};
 use crate::reactive::prelude::*;
-use dashboard_model::money::{count, count_signed, counted_at_most};
+use dashboard_model::money::{count, count_signed, customers};
 use dashboard_model::route::Route;
 use dashboard_model::words;
 use domain::id::GroupId;
@@ -60,7 +60,7 @@ fn cells(row: &GroupRow) -> impl IntoView + use<> {
             {count_signed(letters)}<span class="narrow-word">{if letters == 1 { " letter" } else { " letters" }}</span>
         </div>
         <div role="cell" class="cell-risk"><MoneyText tally=row.open.clone() total /></div>
-        <div role="cell" class="cell-customers">{counted_at_most(row.customers, row.customers_at_most)}</div>
+        <div role="cell" class="cell-customers">{customers(row.customers)}</div>
         <div role="cell" class="cell-age"><Age since=row.oldest_sent_at /></div>
         <div role="cell" class="cell-loss"><Loss at=row.loss_at /><span class="narrow-word loss-word">" to expiry"</span></div>
         <div role="cell" class="cell-step">

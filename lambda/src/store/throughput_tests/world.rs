@@ -124,12 +124,13 @@ impl World<'_> {
             let shape = &shapes[*group][usize::from(process.shards.get(group).copied().unwrap_or(0))];
             for piece in (0..*letters).flat_map(|_| &shape.letter).chain(&shape.group) {
                 let own = self.chance.next();
-                pieces.push((piece.shared.unwrap_or(own), piece.clone()));
+                let at = piece.shared.get(own as usize % piece.shared.len().max(1)).copied().unwrap_or(own);
+                pieces.push((at, piece.clone()));
             }
             if process.noted.1.insert(*group) {
                 let label = key::change(29_393_333, &group_id(*group)).pk;
                 let at = place(&label);
-                let (space, shared, label) = (Space::Table, Some(at), "X#hour".into());
+                let (space, shared, label) = (Space::Table, vec![at], "X#hour".into());
                 pieces.push((at, Piece { space, shared, label, record: None, units: 1.0, leaves: false }));
             }
         }
@@ -152,7 +153,7 @@ impl World<'_> {
         }
         if self.is_counted() {
             self.used.entry(piece.space).or_default()[partition] += units;
-            if piece.shared.is_some() {
+            if !piece.shared.is_empty() {
                 let heat = self.heat.entry((piece.space, at)).or_insert_with(|| (0.0, piece.label.clone()));
                 heat.0 += units;
             }

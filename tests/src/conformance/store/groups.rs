@@ -2,7 +2,7 @@
 
 use super::{all, commit};
 use domain::group::merging::MergeState;
-use domain::group::{CountsDelta, CountsDeltas, GroupCounts, Tally, Variant, arrival_bucket};
+use domain::group::{CountedCustomers, CountsDelta, CountsDeltas, GroupCounts, Tally, Variant, arrival_bucket};
 use domain::id::GroupId;
 use domain::letter::{Letter, LetterState};
 use domain::limits::ARRIVAL_BUCKET_MS;
@@ -139,6 +139,39 @@ pub async fn customers_are_counted_once_each(store: &dyn Store) {
     assert_eq!(facts(store, &other).await.counts.customers, 0);
 }
 
+pub async fn a_customer_of_several_groups_is_counted_once(store: &dyn Store) {
+    let ids: Vec<_> = (0..4).map(|n| group_id(&format!("customers of {n}"))).collect();
+    // The first has so many that they are in every shard; each commit writes ten records at most.
+    let many: Vec<String> = (0..60).map(|n| format!("customer {n}")).collect();
+    let few = |customers: &[&str]| customers.iter().copied().map(String::from).collect::<Vec<_>>();
+    let each = [many, few(&["customer 0", "customer 59", "a"]), few(&["a", "A", "", "\0", "\u{1F4EE}"]), few(&[])];
+    for (id, customers) in ids.iter().zip(&each) {
+        commit(store, vec![samples::open(&group(id))]).await;
+        // Some are named twice.
+        for some in customers.chunks(6).chain(customers.chunks(5).take(2)) {
+            let delta = CountsDelta { customers: some.to_vec(), ..CountsDelta::default() };
+            commit(store, vec![Write::Counts { group: id.clone(), delta: Box::new(delta) }]).await;
+        }
+    }
+    for (groups, sum, different) in [
+        (vec![], 0, 0),
+        (vec![0], 60, 60),
+        (vec![3], 0, 0),
+        (vec![0, 1], 63, 61),
+        (vec![1, 2], 8, 7),
+        (vec![0, 1, 2, 3], 68, 65),
+    ] {
+        let groups: Vec<_> = groups.into_iter().map(|n: usize| ids[n].clone()).collect();
+        let counted = store.customers_of(&groups).await.unwrap();
+        assert_eq!(counted, CountedCustomers { sum, different }, "{groups:?}");
+        let mut counts = 0;
+        for id in &groups {
+            counts += facts(store, id).await.counts.customers;
+        }
+        assert_eq!(counts, sum, "each is counted when it is stored");
+    }
+}
+
 pub async fn arrivals_are_summed_by_bucket_from_a_given_one(store: &dyn Store) {
     let id = group_id("arrivals");
     commit(store, vec![samples::open(&group(&id))]).await;
@@ -202,7 +235,8 @@ pub async fn variant_keeps_its_skeleton_and_its_members(store: &dyn Store) {
     let template = "volume * lost its index\u{1F4EE}\0".to_string();
     variant.skeleton = Some(Skeleton { family: "f".into(), template });
     commit(store, vec![samples::open(&variant)]).await;
-    let merge = MergeState { members: ids[1..].iter().cloned().collect(), unmerged: true, ..MergeState::default() };
+    let (members, counted) = (ids[1..].iter().cloned().collect(), Some(CountedCustomers { sum: 7, different: 5 }));
+    let merge = MergeState { members, unmerged: true, counted, ..MergeState::default() };
     let after = Variant { merge, ..variant.moved(variant.state.clone()) };
     commit(store, vec![Write::Variant { variant: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
     assert_eq!(store.group(&ids[0]).await.unwrap(), Some(after.clone()));
