@@ -38,6 +38,7 @@ use crate::policy::Policy;
 use crate::reading::{Classification, Diagnosis, EnvelopeKind, Failure, Reading, Replayability};
 use crate::reported::ReportedReason;
 use crate::time::Timestamp;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use envelope::{Facts, Layer, Opened};
@@ -178,6 +179,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
         facts.consumer_version = facts.consumer_version.take().or_else(|| reported.version.clone());
         inside.payload_problem = None;
     }
+    take_from_attributes(message, &mut facts, &mut inside);
     if facts.failure.is_empty() {
         facts.remarks.push(no_error_remark(kind).to_string());
     }
@@ -227,6 +229,22 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
             reported: reason.map(|reason| reason.reported.clone()),
         },
     }
+}
+
+/// Takes the error from the message's attributes if nothing else says why it failed. What is wrong with its body is then
+/// a remark.
+fn take_from_attributes(message: &DeadMessage, facts: &mut Facts, inside: &mut Inside) {
+    let attributes = &message.content.attributes;
+    if !facts.failure.is_empty() || attributes.is_empty() {
+        return;
+    }
+    let Some((failure, names)) = envelope::attributes::failure(attributes) else { return };
+    facts.failure = failure;
+    facts.remarks.push(envelope::attributes::remark(&names));
+    if message.system.source_queue.is_some() {
+        facts.remarks.push(envelope::CARRIED_BEFORE.into());
+    }
+    facts.remarks.extend(inside.payload_problem.take().map(|problem| format!("{problem}.")));
 }
 
 /// Reads type, tenant, producer and impact from where a consumer would read them.

@@ -1,22 +1,31 @@
 //! `dlo classify`: reads error records or SQS messages as lines of JSON, and writes classifications as lines of JSON.
 //!
 //! Output keeps the order of the input. Each record and each message has one output line; blank lines have none. An
-//! invalid line is reported, and the next one is classified. Output is flushed with each chunk of input, so it works interactively in a pipe. With `--merge` all output
-//! waits for the end of the input, because merging needs all fingerprints.
+//! invalid line is reported, and the next one is classified. Output is flushed with each chunk of input, so it works
+//! interactively in a pipe. With `--merge` all output waits for the end of the input, because merging needs all
+//! fingerprints.
 
+mod help;
+mod letter;
+mod notices;
 mod pending;
+mod record;
+
+pub use help::HELP;
 
 use domain::id::GroupId;
-use domain::message::{Attribute, AttributeValue, Attributes, Content, DeadMessage, SystemAttributes};
 use domain::policy::Policy;
 use domain::read::json::{self, Raw};
 use domain::read::{classify_failure, read, skeleton};
-use domain::reading::{Category, Class, Classification, Failure};
-use domain::time::Timestamp;
+use domain::reading::{Category, Class, Classification, Reading};
+use notices::{Notices, listed};
 use pending::{Classified, Line, Pending};
+use record::Record;
 use serde::Serialize;
 use serde_json::Value;
-use std::io::{self, BufRead, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
+use std::path::Path;
 
 /// The longest line that is parsed. Fits an SQS message of 1 MiB several times, with all its JSON escapes.
 const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -55,11 +64,47 @@ pub enum Mode {
     Merge,
 }
 
-/// Classifies every line. Returns whether all lines were valid.
-pub fn run(mut input: impl BufRead, mut output: impl Write, mode: Mode) -> io::Result<bool> {
+/// Why nothing could be classified.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file cannot be opened.
+    #[error("cannot open {0}")]
+    File(String, #[source] io::Error),
+    /// Reading or writing failed.
+    #[error("cannot read the input or write the output")]
+    Io(#[from] io::Error),
+}
+
+/// Classifies the lines of a file, or those of stdin without one or for `-`. Returns whether all lines were valid.
+pub fn cli(file: Option<&Path>, mode: Mode) -> Result<bool, Error> {
+    let output = BufWriter::new(io::stdout().lock());
+    let stderr = io::stderr();
+    match file.filter(|file| file.as_os_str() != "-") {
+        Some(path) => {
+            let file = File::open(path).map_err(|error| Error::File(path.display().to_string(), error))?;
+            Ok(run(BufReader::new(file), output, stderr, mode)?)
+        }
+        None => {
+            if io::stdin().is_terminal() {
+                // Who sees no prompt waits for the program, which waits for them.
+                let _ = writeln!(&stderr, "dlo classify: reading JSON lines from the terminal; Ctrl-D ends the input.");
+            }
+            Ok(run(io::stdin().lock(), output, stderr, mode)?)
+        }
+    }
+}
+
+/// Classifies every line, and says on `notices` which fields were ignored. Returns whether all lines were valid.
+pub fn run(mut input: impl BufRead, mut output: impl Write, notices: impl Write, mode: Mode) -> io::Result<bool> {
     let pending = (mode == Mode::Merge).then(Pending::default);
-    let mut classifier =
-        Classifier { policy: Policy::default(), output: Vec::new(), pending, line: 0, all_valid: true };
+    let mut classifier = Classifier {
+        policy: Policy::default(),
+        output: Vec::new(),
+        notices: Notices::new(notices),
+        pending,
+        line: 0,
+        all_valid: true,
+    };
     let mut buffer = LineBuffer::default();
     loop {
         let chunk = match input.fill_buf() {
@@ -114,15 +159,16 @@ impl LineBuffer {
     }
 }
 
-struct Classifier {
+struct Classifier<N> {
     policy: Policy,
     output: Vec<u8>,
+    notices: Notices<N>,
     pending: Option<Pending>,
     line: u64,
     all_valid: bool,
 }
 
-impl Classifier {
+impl<N: Write> Classifier<N> {
     fn line(&mut self, buffer: &mut LineBuffer) {
         self.line += 1;
         let bytes = std::mem::take(&mut buffer.bytes);
@@ -130,8 +176,11 @@ impl Classifier {
             self.refuse(None, &format!("the line is longer than {LINE_BYTES_MAX} bytes"));
         } else {
             match std::str::from_utf8(&bytes) {
-                Ok(text) if text.trim().is_empty() => {}
-                Ok(text) => self.text(text),
+                Ok(text) => self.text(without_mark(text, self.line)),
+                // What PowerShell's `>` writes.
+                Err(_) if self.line == 1 && (bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")) => {
+                    self.refuse(None, "not UTF-8 but UTF-16: save the input as UTF-8");
+                }
                 Err(e) => self.refuse(None, &format!("not UTF-8: {e}")),
             }
         }
@@ -141,76 +190,89 @@ impl Classifier {
     }
 
     fn text(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
         if !json::is_valid(text) {
             let why = serde_json::from_str::<serde::de::IgnoredAny>(text).err().map(|e| e.to_string());
-            return self.refuse(None, &format!("not JSON: {}", why.unwrap_or_default()));
+            let why = why.unwrap_or_default();
+            return self.refuse(None, &format!("not JSON: {why}. A line is one whole object, as `jq -c .` prints it"));
         }
         let line = Raw::new(text);
         if !line.is_object() {
-            self.refuse(None, "not a JSON object");
-        } else if let Some(messages) = line.get("Messages") {
+            self.refuse(None, "not a JSON object. `jq -c '.[]'` prints the objects of an array as lines");
+        } else if let Some(messages) = letter::batch(line) {
             messages.elements().for_each(|message| self.message(message));
-        } else if line.get("Body").is_some() || line.get("MessageId").is_some() {
-            self.message(line);
         } else {
             self.record(line);
         }
     }
 
-    /// Classifies an error record.
+    /// Classifies an error record, or a message that no error stands beside. A line with no field of either may be the
+    /// body of a letter: what Lambda sends to a destination, or an error envelope.
     fn record(&mut self, line: Raw<'_>) {
-        let id = line.get("id").map(original_id);
-        let mut wrong = None;
-        let mut text = |name: &'static str| {
-            let raw = line.get(name).filter(|raw| raw.text() != "null")?;
-            let text = raw.as_scalar();
-            if text.is_none() {
-                wrong = Some(name);
-            }
-            text.filter(|text| !text.is_empty())
+        let record = match record::read(line) {
+            Ok(record) => record,
+            Err(refused) => return self.refuse(refused.id.as_ref(), &refused.error),
         };
-        let failure = Failure {
-            error_type: text("error_type"),
-            message: text("error_message"),
-            stack: text("stack_trace"),
-            stated_class: None,
-        };
-        let body = text("body");
-        if let Some(name) = wrong {
-            return self.refuse(id.as_ref(), &format!("`{name}` is not a string"));
+        if record.failure.is_empty() && letter::is_letter(line) {
+            return self.message(line);
         }
-        let found = classify_failure(&failure, body.as_deref(), &self.policy);
+        if !record.has_field {
+            let found = read(&letter::of_body(line.text().to_owned()), &self.policy);
+            if !found.diagnosis.failure.is_empty() {
+                return self.reading(record.id, found);
+            }
+            if !record.failure.is_empty() {
+                return self.failure(record);
+            }
+            let what = match record.ignored.as_slice() {
+                [] => "nothing to classify".to_owned(),
+                ignored => format!("nothing to classify in {}", listed(ignored)),
+            };
+            return self.refuse(record.id.as_ref(), &format!("{what}. Known fields: {}", record::KNOWN));
+        }
+        self.failure(record);
+    }
+
+    fn failure(&mut self, record: Record) {
+        self.notices.ignored(self.line, record.ignored);
+        let found = classify_failure(&record.failure, record.body.as_deref(), &self.policy);
         if let Some(pending) = &mut self.pending {
-            pending.add_fingerprint(&found.group, None, || skeleton(&failure, None));
+            pending.add_fingerprint(&found.group, None, || skeleton(&record.failure, None));
         }
         self.write_or_keep(Classified {
-            id,
+            id: record.id,
             group: found.group,
             classification: found.classification,
             title: found.title,
         });
     }
 
-    /// Classifies a message as `aws sqs receive-message` prints it.
+    /// Classifies a message.
     fn message(&mut self, raw: Raw<'_>) {
-        let id = raw.get("MessageId").map(original_id);
-        match dead_message(raw) {
+        let id = letter::id(raw).map(original_id);
+        match letter::read(raw) {
             Ok(message) => {
                 let found = read(&message, &self.policy);
-                if let Some(pending) = &mut self.pending {
-                    pending.add_fingerprint(&found.group, found.sent_at, || {
-                        skeleton(&found.diagnosis.failure, found.main_queue.as_ref())
-                    });
-                }
-                self.write_or_keep(Classified {
-                    id,
-                    group: found.group,
-                    classification: found.diagnosis.classification,
-                    title: found.diagnosis.title,
-                });
+                self.reading(id, found);
             }
             Err(error) => self.refuse(id.as_ref(), &error),
         }
+    }
+
+    fn reading(&mut self, id: Option<Value>, found: Reading) {
+        if let Some(pending) = &mut self.pending {
+            pending.add_fingerprint(&found.group, found.sent_at, || {
+                skeleton(&found.diagnosis.failure, found.main_queue.as_ref())
+            });
+        }
+        self.write_or_keep(Classified {
+            id,
+            group: found.group,
+            classification: found.diagnosis.classification,
+            title: found.diagnosis.title,
+        });
     }
 
     fn write_or_keep(&mut self, classified: Classified) {
@@ -265,42 +327,9 @@ fn original_id(raw: Raw<'_>) -> Value {
     serde_json::from_str(raw.text()).ok().or_else(|| raw.as_string().map(Value::String)).unwrap_or_default()
 }
 
-fn dead_message(raw: Raw<'_>) -> Result<DeadMessage, String> {
-    let body = raw.string("Body").ok_or("`Body` is missing or not a string")?;
-    let system = raw.get("Attributes");
-    let text = |name: &str| system.and_then(|s| s.get(name)).and_then(Raw::as_scalar);
-    let moment = |name: &str| text(name).and_then(|ms| ms.parse().ok()).map(Timestamp::from_ms);
-    let attributes = raw.get("MessageAttributes").map(attributes).transpose()?.unwrap_or_default();
-    Ok(DeadMessage {
-        dlq: "".into(),
-        message_id: raw.string("MessageId").unwrap_or_default().as_str().into(),
-        content: Content {
-            body,
-            attributes,
-            message_group_id: text("MessageGroupId"),
-            trace_header: text("AWSTraceHeader"),
-        },
-        system: SystemAttributes {
-            sent_at: moment("SentTimestamp"),
-            first_received_at: moment("ApproximateFirstReceiveTimestamp"),
-            receive_count: text("ApproximateReceiveCount").and_then(|n| n.parse().ok()),
-            source_queue: text("DeadLetterQueueSourceArn").as_deref().map(Into::into),
-            deduplication_id: text("MessageDeduplicationId"),
-            sequence_number: text("SequenceNumber"),
-            sender_id: text("SenderId"),
-        },
-    })
-}
-
-fn attributes(raw: Raw<'_>) -> Result<Attributes, String> {
-    raw.members().map(|(name, value)| Ok((name.to_string(), attribute(name, value)?))).collect()
-}
-
-fn attribute(name: &str, raw: Raw<'_>) -> Result<Attribute, String> {
-    let data_type = raw.string("DataType").ok_or_else(|| format!("attribute `{name}` has no `DataType`"))?;
-    let value = raw.string("StringValue").map(AttributeValue::Text);
-    let value = value.or_else(|| raw.string("BinaryValue").map(AttributeValue::Binary));
-    Ok(Attribute { data_type, value: value.ok_or_else(|| format!("attribute `{name}` has no value"))? })
+/// Returns a line without the byte order mark that some programs write at the beginning of a file.
+fn without_mark(text: &str, line: u64) -> &str {
+    if line == 1 { text.trim_start_matches('\u{feff}') } else { text }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod network;
 mod order;
 mod parts;
 mod quoted;
+mod specific;
 mod tables;
 mod unfinished;
 mod weights;
@@ -35,6 +36,9 @@ pub use weights::hashes as weighed_hashes;
 
 /// The part of a message that is searched for wordings, bytes.
 const WORDING_BYTES_MAX: usize = 4 * 1024;
+
+/// The confidence in a sentence of a database, percent. Plain words have less.
+const SENTENCE_PCT: u8 = 85;
 
 /// The confidence in a class that only the letter claims, percent. What the words of an error merely suggest is no surer,
 /// and does not overrule who wrote the consumer; a table or a known sentence does.
@@ -182,7 +186,7 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
             return Some(found);
         }
         let doubted = order::is_doubted(&found, error_type).then(|| mistake_in(error_type, message, lower)).flatten();
-        return Some(doubted.unwrap_or(found));
+        return Some(doubted.unwrap_or_else(|| specific::found(found, error_type, message, lower)));
     }
     let is_kafka = error_type.to_lowercase().contains("kafka") || lower.starts_with("kafka");
     // A broker's answer is a sentence of the Kafka table; a Kafka client's own errors are not.
@@ -254,11 +258,17 @@ fn by_atom(message: &str) -> Option<Classification> {
 }
 
 /// A conflict between two writers is worth a retry; a conflict with existing data is not. The wording decides, as it does
-/// where a code says only that something is unknown.
+/// where a code says only that something is unknown. Of a limit, it decides if it is about the rate: a quota may be used
+/// up for good.
 fn or_wording(found: Classification, lower: &str) -> Classification {
-    let open = found.class == Class::Unknown && matches!(found.category, Category::Conflict | Category::Unknown);
-    let worded = open.then(|| by_wording(lower).or_else(|| conditions::find(lower))).flatten();
-    worded.filter(|worded| worded.class != Class::Unknown).unwrap_or(found)
+    let is_limit = found.category == Category::Throttled;
+    let is_open =
+        found.class == Class::Unknown && (is_limit || matches!(found.category, Category::Conflict | Category::Unknown));
+    let worded = is_open.then(|| by_wording(lower).or_else(|| conditions::find(lower))).flatten();
+    let decides = |worded: &Classification| {
+        worded.class != Class::Unknown && (!is_limit || worded.category == Category::Throttled)
+    };
+    worded.filter(decides).unwrap_or(found)
 }
 
 /// Splits the words inside names such as `INVALID_SESSION_ID`, `rateLimitExceeded` and `server-unavailable`, in lower
@@ -331,7 +341,7 @@ fn by_wording(lower: &str) -> Option<Classification> {
             Some(finding(*class, *category, pct, format!("wording: \"{found}\"")))
         })
     };
-    in_groups(wording::SENTENCES, &wording::SENTENCE_SLOTS, 85)
+    in_groups(wording::SENTENCES, &wording::SENTENCE_SLOTS, SENTENCE_PCT)
         .or_else(|| in_groups(abroad::SENTENCES, &abroad::SLOTS, 80))
         .or_else(|| in_groups(wording::CERTIFICATES, &wording::CERTIFICATE_SLOTS, 85))
         .or_else(|| tenant_gone(lower))

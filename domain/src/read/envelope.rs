@@ -5,6 +5,7 @@
 //! whole recognition: rows are tried from the top, so their order is the priority. The last writer has the best
 //! information and writes headers, so carriers in headers come before carriers in bodies.
 
+pub mod attributes;
 mod aws_events;
 mod brokers;
 mod celery;
@@ -126,7 +127,8 @@ pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts))
     opened
 }
 
-const CARRIED_BEFORE: &str =
+/// The remark on an error that a redriven message carries.
+pub const CARRIED_BEFORE: &str =
     "It already carried this failure on the main queue. SQS does not record why it failed there.";
 
 const ENVELOPE_INSIDE: &str =

@@ -15,7 +15,7 @@ use local::policy::{self, PolicyCommand};
 use local::remote;
 use local::witness::{self, WitnessCommand};
 use std::error::Error;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -164,12 +164,15 @@ enum Command {
         #[arg(long, value_name = "FOLDER", default_value = ".dlo")]
         data: PathBuf,
     },
-    /// Classify failures: JSON lines from stdin, JSON lines to stdout
+    /// Say of failures whether a retry helps, and why: JSON lines in, JSON lines out
     ///
-    /// An input line is a record {"id","error_type","error_message","stack_trace","body"}, all fields optional, or an
-    /// SQS message as `aws sqs receive-message` prints it. For an invalid line the output has an `error` field, and the
-    /// exit status is 1.
+    /// Reads error records or dead letters, and answers each with its class, category, reason and fingerprint. Nothing
+    /// is sent anywhere.
+    #[command(after_long_help = local::classify::HELP)]
     Classify {
+        /// File with one JSON object per line; stdin without it, or for `-`
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
         /// Merge fingerprints that share a cause; prints nothing before the end of the input
         ///
         /// `fingerprint` is then the fingerprint of the group, and `own_fingerprint` that of the letter. Keeps about
@@ -272,9 +275,9 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             let control = Control::read(&data)?;
             print(&on_runtime(async { Ok(control.new_links().await?) })?)?;
         }
-        Command::Classify { merge } => {
+        Command::Classify { file, merge } => {
             let mode = if merge { Mode::Merge } else { Mode::Stream };
-            let all_parsed = local::classify::run(io::stdin().lock(), BufWriter::new(io::stdout().lock()), mode)?;
+            let all_parsed = local::classify::cli(file.as_deref(), mode)?;
             return Ok(if all_parsed { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
         Command::Policy { office, command } => return policy(&office, &command),

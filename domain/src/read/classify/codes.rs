@@ -1,6 +1,8 @@
 //! Finds codes inside a message by the words around them, and looks them up in the tables.
 
-use super::tables::{self, catalogue, sql, status};
+mod sql;
+
+use super::tables::{self, catalogue, status};
 use super::{by_meaning, finding, network};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
@@ -15,7 +17,7 @@ type Found = Option<(Class, Category)>;
 pub fn find(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
     let kind = error_type.to_lowercase();
     aws(message)
-        .or_else(|| sql_codes(&kind, message, lower))
+        .or_else(|| sql::find(&kind, message, lower))
         .or_else(|| grpc(&kind, message, lower))
         .or_else(|| smtp(&kind, message))
         .or_else(|| redis(&kind, message))
@@ -54,55 +56,6 @@ fn aws(message: &str) -> Option<Classification> {
             None => super::names::find(code).filter(|_| before.starts_with("An error")),
         }
     })
-}
-
-/// SQLSTATE, and the vendors' own numbers, which are more specific.
-fn sql_codes(kind: &str, message: &str, lower: &str) -> Option<Classification> {
-    let number = |text: &str| -> Option<u32> {
-        let digits = text.trim_start_matches([' ', ':', '#', '=', '(', '-', '[']);
-        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-        digits[..end].parse().ok()
-    };
-    let after = |mark: &str| lower.find(mark).and_then(|at| number(&lower[at + mark.len()..]));
-    if let Some(n) = after("ora-") {
-        return matched(sql::oracle(n), 95, format!("Oracle {n}"));
-    }
-    let mongo = after("command failed with error ");
-    if let Some(found) = mongo.and_then(|n| matched(sql::mongo(n), 95, format!("MongoDB {n}"))) {
-        return Some(found);
-    }
-    let mysql = kind.contains("mysql") || lower.contains("sqlstate") || lower.starts_with("error ");
-    let leading =
-        message.strip_prefix('(').and_then(number).filter(|_| message.contains(", \"") || message.contains(", '"));
-    let marked = || after("error ").or_else(|| after("errno ")).or_else(|| after("errno: ")).filter(|_| mysql);
-    if let Some(found) = leading.or_else(marked).and_then(|n| matched(sql::mysql(n), 95, format!("MySQL {n}"))) {
-        return Some(found);
-    }
-    if kind.contains("sqlclient") || kind.contains("sqlserver") || lower.contains("error number:") {
-        let n = after("error number").or_else(|| after("msg "));
-        if let Some(found) = n.and_then(|n| matched(sql::server(i64::from(n)), 95, format!("SQL Server {n}"))) {
-            return Some(found);
-        }
-    }
-    let state = sqlstate(kind, message, lower)?;
-    matched(sql::state(state), 95, format!("SQLSTATE {state}"))
-}
-
-/// The word that clients of PostgreSQL and other databases print before the code, in lower case.
-const SQLSTATE: &str = "sqlstate";
-
-fn sqlstate<'a>(kind: &str, message: &'a str, lower: &str) -> Option<&'a str> {
-    // An offset in the lower-cased text is not valid in the message: lower-casing can change a letter's length.
-    let mark = |text: &&str| text.eq_ignore_ascii_case(SQLSTATE);
-    let from = |at| message.get(at..).filter(|rest| rest.get(..SQLSTATE.len()).as_ref().is_some_and(mark));
-    let found = lower.contains(SQLSTATE).then(|| (0..message.len()).find_map(from)).flatten();
-    let marked = found.map(|rest| rest[SQLSTATE.len()..].trim_start_matches([' ', '[', ':', '=', '(', '"', '\'']));
-    let is_pg = ["postgres", "npgsql", "psql", "pg.", "pgerror", "pgconn", "sqlx", "tokio_postgres", "databaseerror"]
-        .iter()
-        .any(|name| kind.contains(name));
-    let leading = message.get(..6).filter(|m| m.ends_with(':') && is_pg).map(|_| message);
-    let code = marked.or(leading)?.get(..5)?;
-    code.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase()).then_some(code)
 }
 
 /// gRPC's status, as printed by Go, Python, Rust, Java and Node.

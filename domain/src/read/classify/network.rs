@@ -11,7 +11,7 @@ pub const NETWORK: &[&str] = &[
     "networkerror when", "failed to fetch", "fetch failed", "socket hang up", "name resolution", "temporarily unavailable",
     "service unavailable", "bad gateway", "gateway timeout", "gateway time-out", "connection pool shut down", "econnrefused",
     "econnreset", "etimedout", "epipe", "eai_again", "server closed the connection", "remote end closed",
-    "try again later", "try again soon", "try again in ", "currently responding", "load failed", "network error",
+    "no route to host", "try again later", "try again soon", "try again in ", "currently responding", "load failed", "network error",
 ];
 
 /// Words about throttling.
@@ -51,7 +51,8 @@ pub fn after_status(found: Classification, status: u16, lower: &str) -> Classifi
 pub fn refused(lower: &str) -> Option<Classification> {
     const REFUSED: &str = "connection refused: ";
     let reason = &lower[lower.find(REFUSED)? + REFUSED.len()..];
-    let found = by_wording(reason).or_else(|| conditions::find(reason)).or_else(|| grammar::find(reason));
+    let stated = Some(reason).filter(|reason| !withholds(reason));
+    let found = stated.and_then(by_wording).or_else(|| conditions::find(stated?)).or_else(|| grammar::find(stated?));
     // What a broker rejects is what the client sent (MQTT 3.1.1, table 3.1: "identifier rejected").
     let rejected = || {
         let word = ["rejected", "unacceptable"].into_iter().find(|word| reason.contains(word))?;
@@ -59,6 +60,13 @@ pub fn refused(lower: &str) -> Option<Classification> {
     };
     let refused = || finding(Class::Transient, Category::DependencyUnavailable, 65, "wording: \"connection refused\"");
     Some(found.or_else(rejected).unwrap_or_else(refused))
+}
+
+/// Whether a text says that there is nothing to say: `no further information` (Java on Windows).
+fn withholds(reason: &str) -> bool {
+    const NOTHING: [&str; 6] = ["information", "info", "details", "detail", "reason", "explanation"];
+    let words = conditions::words(reason);
+    words.first() == Some(&"no") && words.iter().take(3).any(|word| NOTHING.contains(word))
 }
 
 /// The reason of a failed call that a match of Elixir has no clause for: `no match of right hand side value: {:error,

@@ -175,7 +175,7 @@ fn of_every_kind(message: &str, lower: &str) -> Option<Classification> {
 pub fn contested(found: Classification, error_type: &str, lower: &str) -> Classification {
     #[rustfmt::skip]
     const REFERENCES: &[&str] = &[
-        "foreign key", "fremdschlüssel", "clé étrangère", "llave foránea", "chiave esterna", "внешнего ключа",
+        "foreign key", "parent key not found", "fremdschlüssel", "clé étrangère", "llave foránea", "chiave esterna", "внешнего ключа",
         "外部キー", "外键", "참조키",
     ];
     // A row that others still refer to does not go away by waiting.

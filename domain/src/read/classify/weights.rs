@@ -10,6 +10,7 @@
 //! People see a guess with the words that suggest it, and nothing else depends on it ([`Classification::firm_class`]). A
 //! permanent failure that is called transient loops, so "transient" needs more.
 
+use super::network::NETWORK;
 use super::quoted::Shown;
 use super::{conditions, finding, names, spaced};
 use crate::reading::{Category, Class, Classification, Confidence, GUESS_PCT_MAX};
@@ -36,6 +37,8 @@ const DOUBTED_PCT_MAX: u8 = 65;
 const MESSAGE_BYTES_MAX: usize = 400;
 /// The words of a message that are weighed.
 const MESSAGE_WORDS_MAX: usize = 40;
+/// What begins the reason of a class that a wording decided.
+const WORDING: &str = "wording: \"";
 /// The words that a reason names.
 const NAMED_MAX: usize = 3;
 /// Words that only hold a sentence together.
@@ -114,7 +117,8 @@ pub fn doubted(found: Classification, error_type: &str, message: &str) -> Classi
         Class::Permanent => Class::Transient,
         Class::Unknown => return found,
     };
-    if !(GUESS_PCT_MAX + 1..=DOUBTED_PCT_MAX).contains(&found.confidence.as_pct()) {
+    let is_weak = (GUESS_PCT_MAX + 1..=DOUBTED_PCT_MAX).contains(&found.confidence.as_pct());
+    if !is_weak || is_bare(&found.reason, message) {
         return found;
     }
     let sum = sum(error_type, message);
@@ -126,6 +130,22 @@ pub fn doubted(found: Classification, error_type: &str, message: &str) -> Classi
             ..found
         },
         None => found,
+    }
+}
+
+/// Whether a message has no other words than the wording that a reason names, or ends with one about the network:
+/// `connection refused`, `payments: connection refused`. No words are left that could speak against it: those of the
+/// wording weigh what they do in longer sentences, and those before it say where it happened.
+fn is_bare(reason: &str, message: &str) -> bool {
+    let quoted = reason.strip_prefix(WORDING).and_then(|rest| rest.split_once('"'));
+    let Some((wording, _)) = quoted else { return false };
+    let lower = message.to_lowercase();
+    let before = lower.trim_end_matches(['.', '!', ' ']).strip_suffix(wording);
+    let is_end = before.is_some_and(|before| before.ends_with([' ', ':'])) && NETWORK.contains(&wording);
+    is_end || {
+        let (wording, message) = (spaced(wording), spaced(message));
+        let said = conditions::words(&wording);
+        conditions::all_words(&message).all(|word| said.contains(&word))
     }
 }
 
@@ -215,6 +235,22 @@ mod tests {
             let found = doubted(finding(class, Category::Unknown, pct, "a rule"), "Error", message);
             assert_eq!((found.class, found.confidence.as_pct()), (class, kept), "{}", found.reason);
             assert_eq!(found.reason.starts_with("a rule; but the word"), kept != pct, "{}", found.reason);
+        }
+    }
+
+    #[test]
+    fn a_bare_condition_is_not_doubted_by_its_own_words() {
+        let wording = |words| finding(Class::Transient, Category::Unknown, 65, format!("{WORDING}{words}\""));
+        for (words, message, pct) in [
+            ("connection refused", "Connection refused.", 65),
+            ("connection refused", "Connection refused (Connection refused)", 65),
+            ("connection refused", "payments: connection refused", 65),
+            ("connection refused", "payments: connection refused by the schema argument", 25),
+            ("unexpected eof", "unexpected EOF", 65),
+            ("unexpected eof", "schema argument: unexpected EOF", 25),
+        ] {
+            let found = doubted(wording(words), "", message);
+            assert_eq!(found.confidence.as_pct(), pct, "{message}: {}", found.reason);
         }
     }
 

@@ -76,7 +76,7 @@ impl<'a> Named<'a> {
 }
 
 /// Whether a key is this name, in any spelling.
-fn is_name(key: &str, name: &str) -> bool {
+pub fn is_name(key: &str, name: &str) -> bool {
     fn letters(name: &str) -> impl Iterator<Item = u8> {
         name.bytes().filter(is_letter).map(|byte| byte.to_ascii_lowercase())
     }
