@@ -1,9 +1,8 @@
 //! How many customers a group has. Each variant counts its own; a group counts each of them once.
 
 use super::Variant;
-use super::merging::MergeState;
 use crate::id::GroupId;
-use crate::limits::{CUSTOMERS_COUNTED_MAX, CUSTOMERS_PER_VARIANT, CUSTOMERS_READ_MAX};
+use crate::limits::{CUSTOMERS_PER_VARIANT, CUSTOMERS_READ_MAX};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use serde::{Deserialize, Serialize};
@@ -61,29 +60,6 @@ pub struct CountedCustomers {
     pub different: u64,
 }
 
-impl MergeState {
-    /// Returns the customers of this representative's group, whose variants have `sum` customers added up.
-    ///
-    /// A variant never loses a customer. So as long as the sum is the same, so are the customers; and a sum that has grown
-    /// by one has brought one more customer at most.
-    pub fn customers(&self, sum: u64) -> Customers {
-        if self.members.is_empty() || sum <= 1 {
-            return Customers::Exact(sum);
-        }
-        match self.counted {
-            Some(counted) if counted.sum == sum => Customers::Exact(counted.different),
-            Some(counted) if counted.sum < sum => Customers::AtMost(counted.different + (sum - counted.sum)),
-            _ => Customers::AtMost(sum),
-        }
-    }
-
-    /// Returns by how much the sum has grown since the customers were counted, if they are to be counted now.
-    fn uncounted(&self, sum: u64) -> Option<u64> {
-        let is_due = matches!(self.customers(sum), Customers::AtMost(_)) && sum <= CUSTOMERS_COUNTED_MAX;
-        is_due.then(|| sum.abs_diff(self.counted.unwrap_or_default().sum))
-    }
-}
-
 /// Chooses the groups whose customers a sweep counts, from representatives and the sums of their variants' customers: first
 /// those whose sum has grown most, as many as one sweep reads.
 pub fn groups_to_count<'a>(groups: impl Iterator<Item = (&'a Variant, u64)>) -> Vec<&'a GroupId> {
@@ -106,6 +82,7 @@ pub fn groups_to_count<'a>(groups: impl Iterator<Item = (&'a Variant, u64)>) -> 
 mod tests {
     use super::Customers::{AtMost, Exact};
     use super::*;
+    use crate::group::merging::MergeState;
     use crate::group::merging::tests::variant;
     use alloc::string::String;
     use alloc::vec;

@@ -12,8 +12,9 @@ mod steps;
 pub use preview::{GroupChange, GroupName, RulesPreview};
 pub use steps::{MergeStep, name, shown_name, steps};
 
-use crate::group::{CountedCustomers, GroupState, Variant};
+use crate::group::{CountedCustomers, Customers, GroupState, Variant};
 use crate::id::GroupId;
+use crate::limits::CUSTOMERS_COUNTED_MAX;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,27 @@ impl MergeState {
     /// Whether nothing needs to be stored.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Returns the customers of this representative's group, whose variants have `sum` customers added up.
+    ///
+    /// A variant never loses a customer. So as long as the sum is the same, so are the customers; and a sum that has grown
+    /// by one has brought one more customer at most.
+    pub fn customers(&self, sum: u64) -> Customers {
+        if self.members.is_empty() || sum <= 1 {
+            return Customers::Exact(sum);
+        }
+        match self.counted {
+            Some(counted) if counted.sum == sum => Customers::Exact(counted.different),
+            Some(counted) if counted.sum < sum => Customers::AtMost(counted.different + (sum - counted.sum)),
+            _ => Customers::AtMost(sum),
+        }
+    }
+
+    /// Returns by how much the sum has grown since the customers were counted, if they are to be counted now.
+    pub(super) fn uncounted(&self, sum: u64) -> Option<u64> {
+        let is_due = matches!(self.customers(sum), Customers::AtMost(_)) && sum <= CUSTOMERS_COUNTED_MAX;
+        is_due.then(|| sum.abs_diff(self.counted.unwrap_or_default().sum))
     }
 }
 

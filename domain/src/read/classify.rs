@@ -163,6 +163,7 @@ fn by_link(link: &Link<'_>) -> Option<Classification> {
     let (error_type, message) = (link.error_type, text::head(link.message, WORDING_BYTES_MAX));
     let lower = message.to_lowercase();
     let found = order::first(error_type, message, &lower).or_else(|| by_type_and_words(error_type, message, &lower));
+    let found = order::distrusted(found, &lower);
     Some(order::contested(order::advised(found, &lower)?, error_type, &lower))
 }
 

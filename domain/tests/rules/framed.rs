@@ -65,7 +65,7 @@ fn every_pair_at_one_frame_is_answered_as_in_the_golden_file() {
 }
 
 #[test]
-fn what_a_cause_says_tells_two_errors_apart_and_its_data_does_not() {
+fn what_a_cause_says_distinguishes_errors_and_its_data_does_not() {
     let group = |cause: &str| {
         let stack =
             format!("shop.OrderFailed: order 7 failed\n{STACK}\nCaused by: org.postgresql.util.PSQLException: {cause}");

@@ -24,6 +24,9 @@ use Sent::{Body, Nothing, Original};
 
 #[rustfmt::skip]
 const FORMS: &[(&str, Sent)] = &[
+    // Whoever sent the message may have set them.
+    ("attributes", Body(&[])),
+    ("attributes_redriven", Body(&[])),
     ("celery", Body(&[])),
     ("celery_protocol_1", Body(&[])),
     ("cloudevents_base64", Body(&[])),

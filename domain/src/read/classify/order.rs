@@ -101,6 +101,31 @@ pub fn first(error_type: &str, message: &str, lower: &str) -> Option<Classificat
     None
 }
 
+/// Whom one side does not trust, it will not trust in a minute: a certificate or a password decides, whatever the client
+/// calls the connection that broke because of it. Sources: OpenSSL, Go crypto/x509, Java PKIX, PostgreSQL, MySQL.
+pub fn distrusted(found: Option<Classification>, lower: &str) -> Option<Classification> {
+    const CERTIFICATES: [&str; 9] = [
+        "certificate verify failed",
+        "certificate_verify_failed",
+        "x509: certificate",
+        "certificate has expired",
+        "pkix path",
+        "self signed certificate",
+        "self-signed certificate",
+        "unable to get local issuer",
+        "no appropriate protocol",
+    ];
+    const PASSWORDS: [&str; 2] = ["password authentication failed", "access denied for user"];
+    if found.as_ref().is_some_and(|found| found.class != Class::Transient) {
+        return found;
+    }
+    let named = |words: &[&'static str]| words.iter().copied().find(|words| lower.contains(words));
+    let decided = named(&CERTIFICATES)
+        .map(|words| (words, Category::Configuration))
+        .or_else(|| Some((named(&PASSWORDS)?, Category::Auth)));
+    decided.map(|(words, category)| finding(Class::Permanent, category, 85, format!("wording: \"{words}\""))).or(found)
+}
+
 /// A word about a moment that a rule speaks of: `concurrency limits must be created`, `unknown choice for
 /// unreachable_behavior`. The rule decides, because the word may be a name. So does a type that only says that a program
 /// called something in a wrong way.

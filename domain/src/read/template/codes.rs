@@ -79,11 +79,30 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
         return true;
     }
     let word = after.trim_start_matches([' ', '(', '-', ':', ']']);
-    let named = match last {
+    let named = announces_code(last, second, core, status, out, after);
+    // `SQLSTATE[HY000] [2002]`, `SQLSTATE[42S22]: Column not found: 1054`: the driver's own number.
+    let of_driver = out.of_sql && core.len() == 4 && written.trim_end().ends_with(['[', ':']);
+    // `varchar(20)` is a type, `Exception (404)` a reply code of AMQP.
+    let of_type = matches!(last, "varying" | "varchar" | "char" | "character" | "decimal" | "numeric" | "exception");
+    // `TooManyRequests (429)`
+    let of_reason = status && written.ends_with('(') && after.starts_with(')') && is_reason_name(last);
+    named
+        || of_driver
+        || of_reason
+        || (of_type && written.ends_with('(') && after.starts_with(')'))
+        || (out.calls > 0 && written.ends_with('(') && (after.starts_with(", '") || after.starts_with(", \"")))
+        || (status && starts_reason(word))
+        || (written.trim_matches(['[', '(', '<', ' ']).is_empty() && leads(written, status, core, after))
+}
+
+/// Whether the last two words announce a code.
+fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &Out, after: &str) -> bool {
+    let (written, number) = (out.text.as_str(), core.parse().unwrap_or(0));
+    match last {
         "errno" | "signal" | "sqlstate" | "statuscode" | "status" | "http" | "errorcode" | "error" | "sqlcode" => true,
         "curl" | "resultcode" | "returncode" | "exitcode" => true,
         "smtp" | "sip" | "ftp" => core.len() == 3,
-        "http/1.1" | "http/1.0" | "http/2" => status,
+        "http/1.1" | "http/1.0" | "http/2" => is_status,
         "alert" => matches!(second, "tls" | "ssl" | "fatal" | "handshake"),
         "msg" => after.starts_with(','),
         "code" => matches!(
@@ -105,28 +124,15 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
                 | "decline"
         ),
         "answered" | "replied" | "responded" | "returned" | "received" | "got" | "response" => {
-            status && ends_answer(number, after)
+            is_status && ends_answer(number, after)
         }
         // `responded with 503`, `antwortete mit 503`
-        "with" | "mit" | "avec" | "con" | "com" => status && answers(second) && ends_answer(number, after),
+        "with" | "mit" | "avec" | "con" | "com" => is_status && answers(second) && ends_answer(number, after),
         "failed" | "failure" | "fehlgeschlagen" => {
-            is_failure && written.ends_with(['(', '[']) && after.starts_with([')', ']'])
+            is_status && number >= 400 && written.ends_with(['(', '[']) && after.starts_with([')', ']'])
         }
         _ => false,
-    };
-    // `SQLSTATE[HY000] [2002]`, `SQLSTATE[42S22]: Column not found: 1054`: the driver's own number.
-    let of_driver = out.of_sql && core.len() == 4 && written.trim_end().ends_with(['[', ':']);
-    // `varchar(20)` is a type, `Exception (404)` a reply code of AMQP.
-    let of_type = matches!(last, "varying" | "varchar" | "char" | "character" | "decimal" | "numeric" | "exception");
-    // `TooManyRequests (429)`
-    let of_reason = status && written.ends_with('(') && after.starts_with(')') && is_reason_name(last);
-    named
-        || of_driver
-        || of_reason
-        || (of_type && written.ends_with('(') && after.starts_with(')'))
-        || (out.calls > 0 && written.ends_with('(') && (after.starts_with(", '") || after.starts_with(", \"")))
-        || (status && starts_reason(word))
-        || (written.trim_matches(['[', '(', '<', ' ']).is_empty() && leads(written, status, core, after))
+    }
 }
 
 /// Whether a word says that somebody answered.

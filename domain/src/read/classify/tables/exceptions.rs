@@ -306,5 +306,5 @@ pub static EXCEPTIONS: &[Row] = &[
 #[rustfmt::skip]
 pub static WRAPPERS: &[Row] = &[
     ("CompletionException", U, Unknown), ("ExecutionException", U, Unknown), ("InvocationTargetException", U, Unknown),
-    ("UndeclaredThrowableException", U, Unknown),
+    ("StatementInvalid", U, Unknown), ("UndeclaredThrowableException", U, Unknown),
 ];
