@@ -73,6 +73,11 @@ pub fn absolute(at: Timestamp) -> String {
     when::absolute(at, zone_min(at))
 }
 
+/// Formats the time of day with its zone, for a sentence. Tracked.
+pub fn time_in_zone(at: Timestamp) -> String {
+    format!("{} {}", time_of_day(at), when::zone(zone_min(at)))
+}
+
 /// Formats the time of day. Tracked.
 pub fn time_of_day(at: Timestamp) -> String {
     when::clock(at, zone_min(at))

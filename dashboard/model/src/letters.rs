@@ -3,7 +3,7 @@
 use crate::money::count;
 use crate::when;
 use domain::filter::LetterFilter;
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use wire::LetterRow;
 
 /// The maximum number of characters of a form field.
@@ -55,6 +55,13 @@ pub fn matching(shown: usize, all: i64, has_more: bool) -> String {
         count(shown),
         if all == 1 { "1 letter".into() } else { format!("{} letters", count(all)) }
     )
+}
+
+/// Says how long before its failure a letter was sent. Returns `None` under a minute: then the time of the failure says
+/// both.
+pub fn sent_before(sent: Timestamp, failed: Timestamp) -> Option<String> {
+    let earlier = failed.since(sent);
+    (earlier >= Span::from_mins(1)).then(|| format!("sent {} earlier", when::span(earlier)))
 }
 
 /// The message types and tenants seen so far, which the form suggests.
@@ -167,6 +174,20 @@ mod tests {
             died_from: Some(Timestamp::from_ms(1_795_000_000_000)),
             died_before: Some(Timestamp::from_ms(1_795_000_060_000)),
             replays_max: Some(0),
+        }
+    }
+
+    #[test]
+    fn a_letter_says_when_it_was_sent_if_its_failure_does_not() {
+        let rows = [
+            (-5_000, None),
+            (0, None),
+            (59_999, None),
+            (60_000, Some("sent 1 min earlier")),
+            (7_500_000, Some("sent 2 h 5 min earlier")),
+        ];
+        for (ms, words) in rows {
+            assert_eq!(sent_before(Timestamp::from_ms(0), Timestamp::from_ms(ms)).as_deref(), words, "{ms}");
         }
     }
 

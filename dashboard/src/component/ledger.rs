@@ -56,6 +56,11 @@ pub fn LedgerTable(
                 {part(table)}
             </table>
         </div>
+        // A column of a phone has no room for words.
+        {part(move || {
+            let evidence = view.with(|view| delivery_evidence(&view.total, window));
+            evidence.map(|words| view! { <p class="ledger-evidence">{format!("Delivered: {words}.")}</p> }.into_any())
+        })}
     }
 }
 

@@ -35,7 +35,7 @@ pub fn list(items: Vec<AnyView>) -> AnyView {
     view! { <ul class="lines">{items}</ul> }.into_any()
 }
 
-/// Shows the editor of a program, with examples below.
+/// Shows the editor of a program.
 #[component]
 pub fn ProgramField(
     /// The program.
@@ -53,7 +53,6 @@ pub fn ProgramField(
             <Field label="jq program" lines=true value=program error chars_max=PROGRAM_BYTES_MAX
                 hint=Some("Input: the message body. Output: one JSON value.".to_string())
                 on_input=move |text| program.set(text) />
-            <details><summary>"Examples"</summary><pre class="mono">{EXAMPLES}</pre></details>
         </div>
     }
 }
@@ -67,10 +66,14 @@ pub fn PreviewList(
     /// Whether a newer preview is loading.
     #[prop(into)]
     busy: Signal<bool>,
+    /// Whether examples follow. They are open while there is no preview because of errors, and fill its place.
+    #[prop(optional)]
+    examples: bool,
 ) -> impl IntoView {
+    let has_faults = preview.map(|preview| preview.as_ref().is_some_and(|preview| !preview.faults.is_empty()));
     let summary = move || match preview.get() {
         None => "Trying it on waiting letters…".to_string(),
-        Some(preview) if !preview.faults.is_empty() => "Not tried. Fix the errors above.".to_string(),
+        Some(preview) if !preview.faults.is_empty() => "Not tried.".to_string(),
         Some(preview) if preview.letters.is_empty() => "No waiting letters to try it on.".to_string(),
         Some(preview) => {
             let cut = if preview.cut { " The sample is incomplete because the program is slow." } else { "" };
@@ -97,6 +100,12 @@ pub fn PreviewList(
         <section class="preview" aria-label="Preview" tabindex="0" aria-busy=attr(move || busy.get().then_some("true"))>
             <p aria-live="polite">{part(summary)}</p>
             {part(rows)}
+            {examples.then(|| view! {
+                <details open=attr(move || has_faults.get().then_some(""))>
+                    <summary>"Examples"</summary>
+                    <pre class="mono">{EXAMPLES}</pre>
+                </details>
+            }.into_any())}
         </section>
     }
 }

@@ -128,7 +128,7 @@ fn Screens(face: Face, what: &'static str, rows: usize, children: ChildrenFn) ->
     let stale = move || match face.state.get() {
         State::Stale { why, since } => Some(view! {
             <div class="stale" role="status">
-                <span>{why.message()}" Showing data from "{clock::time_of_day(since)}"."</span>
+                <span>{why.message()}" Showing data from "{clock::time_in_zone(since)}"."</span>
                 <Retrying pulse />
                 <button type="button" class="button button-quiet" on:click=on(move |_| pulse.refresh())>"Retry now"</button>
             </div>

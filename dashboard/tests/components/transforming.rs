@@ -38,14 +38,13 @@ async fn a_programs_errors_are_shown_at_the_field() {
     assert_eq!(fixture.attribute("textarea", "aria-invalid").as_deref(), Some("true"));
     let note = fixture.attribute("textarea", "aria-describedby").unwrap();
     assert!(fixture.get(&format!("#{note}")).text_content().unwrap().contains("column 6"));
-    assert!(fixture.get("details").text_content().unwrap().contains(".customer //= {}"), "examples");
 }
 
 #[wasm_bindgen_test]
 async fn a_preview_shows_changed_fields_as_text() {
     let shown = RwSignal::new(None);
     let busy = RwSignal::new(true);
-    let fixture = show(move || view! { <PreviewList preview=shown busy /> });
+    let fixture = show(move || view! { <PreviewList preview=shown busy examples=true /> });
     frame().await;
     assert!(fixture.text().contains("Trying it on waiting letters"), "{}", fixture.text());
     assert_eq!(fixture.attribute("section", "aria-busy").as_deref(), Some("true"));
@@ -80,7 +79,10 @@ async fn a_preview_shows_changed_fields_as_text() {
     shown.set(preview(json!({})));
     frame().await;
     assert!(fixture.text().contains("No waiting letters"), "{}", fixture.text());
+    assert!(fixture.get("details").text_content().unwrap().contains(".customer //= {}"), "examples");
+    assert_eq!(fixture.attribute("details", "open"), None);
     shown.set(preview(json!({ "faults": [{ "line": 1, "column": 1, "message": "x" }] })));
     frame().await;
     assert!(fixture.text().contains("Not tried"), "{}", fixture.text());
+    assert!(fixture.attribute("details", "open").is_some(), "examples in the place of the preview");
 }

@@ -2,7 +2,7 @@
 
 use super::current::CurrentGroup;
 use super::plan::Planning;
-use super::transform::{EditedTransform, Editor};
+use super::transform::{EditedTransform, Editor, versions};
 use crate::api;
 use crate::command::Command;
 use crate::component::{At, Dialog, Field, Kind, Reason, toaster};
@@ -194,5 +194,6 @@ fn FixFields(
         {part(offer)}
         <Field label="Note (optional)" lines=true value=note on_input=move |text| note.set(text)
             hint=Some("What was wrong and what was changed, for the approver.".to_string()) />
+        {part(move || (kind.get() == FixKind::PayloadTransform).then(|| versions(edited)))}
     }
 }

@@ -54,7 +54,7 @@ fn gap(viewport: RwSignal<Viewport>, rows: Memo<usize>) -> AnyView {
     part(move || {
         let px = viewport.get().row_px * rows.get() as f64;
         (px > 0.0).then(|| {
-            view! { <tr class="gap" aria-hidden="true"><td colspan="11" style:height=format!("{px:.0}px")></td></tr> }.into_any()
+            view! { <tr class="gap" aria-hidden="true"><td colspan="10" style:height=format!("{px:.0}px")></td></tr> }.into_any()
         })
     })
 }

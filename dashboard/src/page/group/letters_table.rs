@@ -6,12 +6,13 @@ use super::discard::{DiscardButton, too_many};
 use super::payload::letter_href;
 use super::plan::Planning;
 use crate::api;
-use crate::component::{At, Button, Kind, Loss};
+use crate::component::{At, Button, Kind, Loss, span};
 use crate::nav::nav;
 use crate::page::download::Download;
 use crate::reactive::prelude::*;
 use dashboard_model::discard::why;
 use dashboard_model::letter_order::{LetterColumn, LetterOrder};
+use dashboard_model::letters::sent_before;
 use dashboard_model::money::{amount, counted};
 use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use dashboard_model::words;
@@ -20,19 +21,22 @@ use domain::letter::{LetterState, LetterStateKind};
 use domain::role::Permission;
 use wire::LetterRow;
 
-/// The columns after the ticks: CSS class, label, and the column's order.
-const COLUMNS: [(&str, &str, Option<LetterColumn>); 10] = [
-    ("", "Letter", None),
-    ("wide", "Type, tenant", None),
-    ("wide", "Customer", None),
-    ("num", "Money", Some(LetterColumn::Money)),
-    ("wide", "Sent", Some(LetterColumn::Sent)),
-    ("", "Failed", Some(LetterColumn::Failed)),
-    ("wide", "Expires in", Some(LetterColumn::Loss)),
-    ("num wide", "Failures", Some(LetterColumn::Failures)),
-    ("num wide", "Replays", Some(LetterColumn::Replays)),
-    ("", "State", None),
+/// The columns after the ticks: CSS class, and what its heading says and sorts by. The times of sending and of failing
+/// mostly say the same, so they share a column.
+const COLUMNS: [(&str, &[Heading]); 9] = [
+    ("", &[("Letter", None)]),
+    ("wide", &[("Type, tenant", None)]),
+    ("wide", &[("Customer", None)]),
+    ("num", &[("Money", Some(LetterColumn::Money))]),
+    ("", &[("Failed", Some(LetterColumn::Failed)), ("Sent", Some(LetterColumn::Sent))]),
+    ("wide", &[("Expires in", Some(LetterColumn::Loss))]),
+    ("num wide", &[("Failures", Some(LetterColumn::Failures))]),
+    ("num wide", &[("Replays", Some(LetterColumn::Replays))]),
+    ("", &[("State", None)]),
 ];
+
+/// A label, and the order of those that are sorted by it.
+type Heading = (&'static str, Option<LetterColumn>);
 
 /// Changes the order of the list in the URL.
 fn sort_by(order: LetterOrder) {
@@ -45,23 +49,29 @@ fn sort_by(order: LetterOrder) {
 /// Shows the headings, which sort the letters.
 #[component]
 pub(super) fn Headings(chosen: Chosen, #[prop(into)] order: Signal<LetterOrder>) -> impl IntoView {
-    let heading = move |(class, label, column): (&'static str, &'static str, Option<LetterColumn>)| {
-        let Some(column) = column else {
-            return view! { <th scope="col" class=class>{label}</th> }.into_any();
-        };
+    let sort = move |&(label, column): &Heading| {
+        let Some(column) = column else { return label.into_any() };
         let arrow = move || match order.get().aria(column) {
             "ascending" => "↑",
             "descending" => "↓",
             _ => "",
         };
         view! {
-            <th scope="col" class=class aria-sort=attr(move || order.get().aria(column))>
-                <button type="button" class="sort" on:click=on(move |_| sort_by(order.get_untracked().clicked(column)))>
-                    {label}<span class="sort-arrow" aria-hidden="true">{part(arrow)}</span>
-                </button>
-            </th>
+            <button type="button" class="sort" on:click=on(move |_| sort_by(order.get_untracked().clicked(column)))>
+                {label}<span class="sort-arrow" aria-hidden="true">{part(arrow)}</span>
+            </button>
         }
         .into_any()
+    };
+    let heading = move |(class, headings): (&'static str, &'static [Heading])| {
+        let aria = move || {
+            let order = order.get();
+            let sorted = headings.iter().filter_map(|(_, column)| *column).map(|column| order.aria(column));
+            // Of two in one column at most one sorts.
+            sorted.max_by_key(|aria| *aria != "none")
+        };
+        view! { <th scope="col" class=class aria-sort=attr(aria)>{headings.iter().map(sort).collect_view()}</th> }
+            .into_any()
     };
     view! {
         <thead><tr>
@@ -74,7 +84,8 @@ pub(super) fn Headings(chosen: Chosen, #[prop(into)] order: Signal<LetterOrder>)
 /// Shows the choice of the order where the table has no room for all headings.
 #[component]
 pub(super) fn Sorter(#[prop(into)] order: Signal<LetterOrder>) -> impl IntoView {
-    let sorted = COLUMNS.into_iter().filter_map(|(_, label, column)| Some((label, column?)));
+    let headings = COLUMNS.into_iter().flat_map(|(_, headings)| headings);
+    let sorted = headings.filter_map(|(label, column)| Some((*label, (*column)?)));
     let options = sorted.map(|(label, column)| {
         let is_chosen = move || order.get().column == column;
         view! { <option value=column.as_str() selected=attr(is_chosen)>{label}</option> }.into_any()
@@ -214,8 +225,10 @@ pub(super) fn line(
             </td>
             <td class="wide mono">{row.impact.customer.clone().unwrap_or_else(|| "—".into())}</td>
             <td class="num">{money}</td>
-            <td class="wide"><At at=Signal::stored(row.sent_at) /></td>
-            <td><At at=Signal::stored(row.died_at) /></td>
+            <td>
+                <At at=Signal::stored(row.died_at) />
+                {sent_before(row.sent_at, row.died_at).map(|words| span("cell-more wide", words))}
+            </td>
             <td class="wide"><Loss at=Signal::stored(loss) /></td>
             <td class="num wide">{row.deaths}</td>
             <td class="num wide">{row.replays}</td>

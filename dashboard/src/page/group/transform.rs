@@ -183,90 +183,92 @@ pub(super) fn Editor(edited: EditedTransform) -> impl IntoView {
         }
     });
     let faults = edited.preview.map(|preview| preview.as_ref().map(|p| p.faults.clone()).unwrap_or_default());
-    let why_not_save = Signal::derive(move || edited.why_not_save());
-    let next =
-        move || edited.versions.with(|all| all.iter().flatten().map(|v| v.transform.version).max()).unwrap_or(0) + 1;
-    let saved = Memo::new(move |_| edited.saved());
     let is_loaded = edited.versions.map(Option::is_some);
     view! {
         <Problem error=edited.loading.error() />
-        {part(move || is_loaded.get().then(|| view! {
-            <ProgramField program=edited.program faults />
-            <PreviewList preview=edited.preview busy=edited.stale />
-        }.into_any()))}
-        <Problem error=edited.preview_error />
-        {part(move || match (is_loaded.get(), saved.get()) {
-            (false, _) => span("muted", "Loading saved versions…".to_string()),
-            (true, Some(version)) => view! { <Saved edited version /> }.into_any(),
-            (true, None) => view! {
-                <Button press=move |()| edited.save_then(|_| ()) busy=edited.saving.busy() why_not=why_not_save>
-                    {part(move || format!("Save as v{}", next()))}
-                </Button>
+        {part(move || match is_loaded.get() {
+            false => span("muted", "Loading saved versions…".to_string()),
+            true => view! {
+                <ProgramField program=edited.program faults />
+                <PreviewList preview=edited.preview busy=edited.stale examples=true />
+                <Tested edited />
             }
             .into_any(),
         })}
+        <Problem error=edited.preview_error />
         <Problem error=edited.saving.error() />
         <Problem error=edited.dry_running.error() />
-        {part(move || versions(edited))}
     }
 }
 
-/// Shows the saved version in the editor, and its dry run.
+/// Shows whether the program in the editor is saved, and its dry run, which saves it first: only a version has one.
 #[component]
-fn Saved(edited: EditedTransform, version: TransformView) -> impl IntoView {
-    let number = version.transform.version;
+fn Tested(edited: EditedTransform) -> impl IntoView {
+    // The buttons keep their elements, and so the focus, while the version is saved and tested.
+    let saved = Memo::new(move |_| edited.saved());
+    let number = saved.map(|saved| saved.as_ref().map(|view| view.transform.version));
+    let run = saved.map(|saved| saved.as_ref().and_then(|view| view.dry_run.clone()));
     let waiting = edited.current.part(|detail| detail.counts.tally(LetterStateKind::Waiting).letters);
-    let run = StoredValue::new(version.dry_run);
+    let next =
+        move || edited.versions.with(|all| all.iter().flatten().map(|v| v.transform.version).max()).unwrap_or(0) + 1;
     let summary = move || {
-        let result = run.with_value(|run| run.as_ref().map(|run| dry_run(run, waiting.get())));
+        let Some(number) = number.get() else { return format!("Not saved. A dry run saves it as v{}.", next()) };
+        let result = run.with(|run| run.as_ref().map(|run| dry_run(run, waiting.get())));
         format!(
             "v{number}: {}",
             result.unwrap_or_else(|| "no dry run over all letters yet. The gate requires one.".into())
         )
     };
-    let failures = run.with_value(|run| {
-        let failures = run.iter().flat_map(|run| &run.failures);
+    let failures = move || {
         let line = |failure: &LetterFailure| {
             item(failure.letter.as_str().chars().take(8).collect(), span("field-error", failure.reason.clone()))
         };
-        list(failures.map(line).collect())
-    });
-    let resume = run.with_value(|run| run.as_ref().filter(|run| !run.is_whole()).map(|run| run.revision));
+        run.with(|run| list(run.iter().flat_map(|run| &run.failures).map(line).collect()))
+    };
+    let resume = run.map(|run| run.as_ref().filter(|run| !run.is_whole()).map(|run| run.revision));
     let busy = edited.dry_running.busy();
     // A dry run over all letters counts for every plan; a filtered one counts for plans with the same filter.
     let filter = StoredValue::new(edited.planning.filter());
     let is_filtered = filter.with_value(|filter| !filter.is_none());
     let over_all =
         move || format!("Dry run over {}", counted(waiting.get().max(0).unsigned_abs(), "letter", "letters"));
-    let verb = move || match (busy.get(), resume) {
+    let verb = move || match (busy.get(), resume.get()) {
         (true, _) => "Pause dry run".to_string(),
         (false, Some(_)) => "Continue dry run".to_string(),
         (false, None) if is_filtered => "Dry run over filtered letters".to_string(),
         (false, None) => over_all(),
     };
+    let start = move |resume: Option<u64>, filter: LetterFilter| match number.get_untracked() {
+        Some(number) => edited.dry_run(number, resume, filter),
+        None => edited.save_then(move |number| edited.dry_run(number, None, filter)),
+    };
     let press = move |()| {
         if busy.get_untracked() {
             edited.paused.set(true);
         } else {
-            edited.dry_run(number, resume, filter.get_value());
+            start(resume.get_untracked(), filter.get_value());
         }
     };
+    let is_saving = edited.saving.busy();
     view! {
-        <p aria-live="polite">{part(summary)}</p>
-        <div class="side-buttons">
-            <Button press>{part(verb)}</Button>
-            <Show when=move || is_filtered && resume.is_none() && !busy.get()>
-                <Button kind=Kind::Quiet press=move |()| edited.dry_run(number, None, LetterFilter::default())>
-                    {part(over_all)}
-                </Button>
-            </Show>
-        </div>
-        {failures}
+        // What is wrong with the program is said at its field, and that it cannot be declared beside that button.
+        <Show when=move || edited.why_not_save().is_none()>
+            <div class="tested">
+                <p aria-live="polite">{part(summary)}</p>
+                <Button press busy=is_saving>{part(verb)}</Button>
+                <Show when=move || is_filtered && resume.get().is_none() && !busy.get()>
+                    <Button kind=Kind::Quiet press=move |()| start(None, LetterFilter::default()) busy=is_saving>
+                        {part(over_all)}
+                    </Button>
+                </Show>
+            </div>
+            {part(failures)}
+        </Show>
     }
 }
 
-/// Lists the saved versions, newest first. A click loads one into the editor.
-fn versions(edited: EditedTransform) -> AnyView {
+/// Lists the saved versions other than the one in the editor, newest first. A click loads one into it.
+pub(super) fn versions(edited: EditedTransform) -> AnyView {
     let line = |view: TransformView| {
         let TransformView { transform, .. } = view;
         let text = transform.program;
@@ -276,5 +278,7 @@ fn versions(edited: EditedTransform) -> AnyView {
         };
         item(format!("v{}", transform.version), button.into_any())
     };
-    list(edited.versions.get().unwrap_or_default().into_iter().map(line).collect())
+    let shown = edited.program.get();
+    let others = edited.versions.get().into_iter().flatten().filter(|view| view.transform.program != shown);
+    list(others.map(line).collect())
 }

@@ -15,17 +15,26 @@ pub(super) fn NothingHere(query: Query) -> impl IntoView {
     let live = query.live;
     let watching = live.part(|answer| answer.watching.clone());
     let checked = move || match live.pulse().reading() {
-        Reading::Live(at) | Reading::Paused(at) | Reading::Reconnecting(at) => Some(clock::time_of_day(at)),
+        Reading::Live(at) | Reading::Paused(at) | Reading::Reconnecting(at) => Some(clock::time_in_zone(at)),
         _ => None,
     };
-    let words = move || {
+    // A name breaks only where a line has no room for it, and not at its hyphens.
+    let names = move || {
         let queues = watching.get().unwrap_or_default();
-        let names = queues.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-        let more = queues.len().saturating_sub(5);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let checked = checked().map(|at| format!(" Last checked {at}.")).unwrap_or_default();
-        format!("Watching {names}{more}.{checked}")
+        let (shown, more) = (queues.len().min(5), queues.len().saturating_sub(5));
+        let name = |(at, queue): (usize, &String)| {
+            let mark = match at + 1 < shown {
+                true => ",",
+                false if more == 0 => ".",
+                false => "",
+            };
+            view! { " "<span class="empty-name">{format!("{queue}{mark}")}</span> }.into_any()
+        };
+        let names = queues.iter().take(shown).enumerate().map(name).collect_view();
+        let more = if more > 0 { format!(" and {more} more.") } else { String::new() };
+        view! { {names}{more} }.into_any()
     };
+    let checked = move || checked().map(|at| format!(" Last checked {at}.")).unwrap_or_default();
     part(move || {
         if watching.get().is_none_or(|queues| queues.is_empty()) {
             view! {
@@ -39,7 +48,7 @@ pub(super) fn NothingHere(query: Query) -> impl IntoView {
             view! {
                 <Empty title="No dead letters.">
                     <p>"Failed messages appear here automatically, grouped with others of the same cause."</p>
-                    <p>{part(words)}</p>
+                    <p>"Watching"{part(names)}{part(checked)}</p>
                 </Empty>
             }
             .into_any()

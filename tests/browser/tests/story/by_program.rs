@@ -1,6 +1,7 @@
 //! FEATURE: a transform changes wrong payloads before they are sent.
 
 use crate::fixture::{A_REPLAY, BUG, Fixture};
+use browser::look::{Screen, Theme};
 use browser::person::Person;
 use domain::role::Role;
 use local::orders::{Kind, Version};
@@ -9,9 +10,20 @@ use thirtyfour::Key;
 /// Returns where the program and the confirming button are, in pixels from the top.
 const PLACES: &str = "return ['.program textarea', '.dialog[open] .button-primary']\
     .map(at => Math.round(document.querySelector(at).getBoundingClientRect().top))";
+/// Returns whether the note can be pressed without scrolling.
+const NOTE_IS_IN_SIGHT: &str = "const note = document.querySelector('.program ~ .field textarea');
+    document.querySelector('.dialog[open] .dialog-body').scrollTop = 0;
+    const box = note.getBoundingClientRect();
+    return document.elementFromPoint(box.x + box.width / 2, box.bottom - 2) === note";
 
 async fn places(who: &Person) -> Vec<i64> {
     serde_json::from_value(who.script(PLACES, Vec::new()).await).expect("pixels")
+}
+
+async fn the_note_is_in_sight_on_a_phone(who: &Person) {
+    who.sees_as(Screen::Phone, Theme::Light).await;
+    assert_eq!(who.script(NOTE_IS_IN_SIGHT, Vec::new()).await, true);
+    who.sees_as(Screen::Wide, Theme::Light).await;
 }
 
 mod rule_only_sent_letters_are_changed {
@@ -42,7 +54,8 @@ mod rule_only_sent_letters_are_changed {
         otto.types(" | del(.gift_card.engraving)").await;
         otto.sees("/gift_card/engraving").await;
         otto.shows("transform-preview").await;
-        otto.clicks("button", "Save as v1").await;
+        the_note_is_in_sight_on_a_phone(&otto).await;
+        otto.sees("Not saved. A dry run saves it as v1.").await;
         otto.clicks("button", "Dry run over 12 letters").await;
         otto.sees("Dry run over 12 letters: ").await;
         otto.shows("transform-dry-run").await;

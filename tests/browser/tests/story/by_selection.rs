@@ -17,6 +17,11 @@ const AMOUNTS: &str = "return [...document.querySelectorAll('table.rows tbody tr
 const FIRST_LETTER_IS_IN_SIGHT: &str = "const link = document.querySelector('table.rows tbody th a');
     const box = link.getBoundingClientRect();
     return scrollY === 0 && document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === link";
+/// Returns the states of letters that are not wholly in sight.
+const CUT_STATES: &str = "return [...document.querySelectorAll('.letters-bar .tab')].filter(tab => {
+    const box = tab.getBoundingClientRect();
+    return document.elementFromPoint(box.left + 2, box.y + 9) !== tab || document.elementFromPoint(box.right - 2, box.y + 9) !== tab;
+    }).map(tab => tab.innerText)";
 /// Returns what a toast of two lines would cover of the title and the next step.
 const COVERED: &str = "const toast = document.createElement('div');
     toast.className = 'toast';
@@ -66,6 +71,7 @@ async fn a_phone_shows_the_letters_first(otto: &Person) {
     otto.sees_as(Screen::Phone, Theme::Light).await;
     otto.script("scrollTo(0, 0)", Vec::new()).await;
     assert_eq!(otto.script(FIRST_LETTER_IS_IN_SIGHT, Vec::new()).await, true);
+    assert_eq!(otto.script(CUT_STATES, Vec::new()).await, json!([]), "states that are cut off");
     assert_eq!(otto.script(COVERED, Vec::new()).await, json!([]), "covered by a toast");
     otto.clicks("button", "Filter and sort").await;
     otto.find("combobox", "Sort by").await;
