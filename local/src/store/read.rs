@@ -13,6 +13,7 @@ use domain::time::Timestamp;
 use office::port::{ChangePoint, Changed, Cursor, EntryKey, GroupFacts, ListPosition, Page, TransformFacts};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 
 /// Parses a record.
 pub(super) fn decode<T: DeserializeOwned>(kind: &'static str, record: &str) -> Result<T, Fault> {
@@ -206,12 +207,15 @@ pub(super) fn groups(db: &Connection, arrivals_from: i64, window: &Window) -> Re
 
 /// Counts the customers of groups.
 pub(super) fn customers_of(db: &Connection, groups: &[GroupId]) -> Result<CountedCustomers, Fault> {
-    let groups = serde_json::to_string(groups).map_err(|source| Fault::Encode { kind: "list of groups", source })?;
-    let counted = |row: &Row<'_>| {
-        let number = |at| row.get(at).map(i64::cast_unsigned);
-        Ok(CountedCustomers { sum: number(0)?, different: number(1)? })
-    };
-    Ok(db.prepare_cached(sql::CUSTOMERS)?.query_row([groups], counted)?)
+    let mut statement = db.prepare_cached(sql::CUSTOMERS)?;
+    let (mut sum, mut different) = (0, HashSet::new());
+    for group in groups {
+        for customer in statement.query_map([group.as_str()], |row| row.get::<_, String>(0))? {
+            sum += 1;
+            different.insert(customer?);
+        }
+    }
+    Ok(CountedCustomers { sum, different: different.len() as u64 })
 }
 
 /// Lists the groups that were changed since a point; none without a point.

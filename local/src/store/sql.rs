@@ -25,8 +25,7 @@ pub(super) const COUNTS: &str = "SELECT record, checksum FROM group_count WHERE 
 pub(super) const ARRIVALS: &str =
     "SELECT bucket, deaths FROM arrival WHERE group_id = ?1 AND bucket >= ?2 ORDER BY bucket";
 
-pub(super) const CUSTOMERS: &str = "
-    SELECT count(*), count(DISTINCT customer) FROM group_customer WHERE group_id IN (SELECT value FROM json_each(?1))";
+pub(super) const CUSTOMERS: &str = "SELECT customer FROM group_customer WHERE group_id = ?1";
 
 pub(super) const LAST_CHANGE: &str = "SELECT max(number) FROM change";
 pub(super) const CHANGES: &str = "SELECT group_id FROM change WHERE number > ?1";

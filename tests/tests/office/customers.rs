@@ -5,6 +5,7 @@ use crate::merged::{ask, router_of};
 use domain::group::Customers::{self, AtMost, Exact};
 use domain::id::GroupId;
 use domain::metric::CUSTOMERS_AFFECTED;
+use domain::time::Span;
 use harness::samples::at_s;
 use harness::world::World;
 use office::office::Office;
@@ -52,8 +53,10 @@ async fn sweep(world: &World) {
 async fn a_merged_group_counts_a_customer_once() {
     let mut world = World::new().await;
     let metrics = Recorded::start(&mut world);
-    // Customer 0 is in all three, customer 1 in the first.
-    die(&world, &[(0, 0), (1, 0), (7, 1), (14, 2)]).await;
+    // Customer 0 is in all three, customer 1 in the first, which is the oldest and so the representative.
+    die(&world, &[(0, 0), (1, 0)]).await;
+    world.advance(Span::from_secs(1));
+    die(&world, &[(7, 1), (14, 2)]).await;
     let group = id_of(&world, 0).await;
     assert_eq!(customers(&world, &group).await, Exact(2), "a fingerprint alone");
     sweep(&world).await;
@@ -81,7 +84,9 @@ async fn a_merged_group_counts_a_customer_once() {
 #[tokio::test]
 async fn what_was_counted_does_not_outlive_an_unmerge() {
     let world = World::new().await;
-    die(&world, &[(0, 0), (1, 0), (7, 1), (2, 1), (14, 2), (3, 2)]).await;
+    die(&world, &[(0, 0), (1, 0)]).await;
+    world.advance(Span::from_secs(1));
+    die(&world, &[(7, 1), (2, 1), (14, 2), (3, 2)]).await;
     sweep(&world).await;
     sweep(&world).await;
     let (group, member) = (id_of(&world, 0).await, id_of(&world, 2).await);
