@@ -19,9 +19,9 @@ struct Budget {
 /// The design's target for the first load is 240 kB gzip and 200 kB Brotli: less than half of what it was before the program
 /// was split (572 and 438 kB). A file that two parts need counts for both.
 const BUDGETS: [Budget; 4] = [
-    Budget { part: FIRST, gzip_bytes: 228_100, brotli_bytes: 195_400 },
-    Budget { part: "work", gzip_bytes: 391_700, brotli_bytes: 315_300 },
-    Budget { part: "policy", gzip_bytes: 48_600, brotli_bytes: 44_500 },
+    Budget { part: FIRST, gzip_bytes: 229_100, brotli_bytes: 196_100 },
+    Budget { part: "work", gzip_bytes: 395_400, brotli_bytes: 318_700 },
+    Budget { part: "policy", gzip_bytes: 48_700, brotli_bytes: 44_600 },
     Budget { part: "sign_in", gzip_bytes: 15_800, brotli_bytes: 14_600 },
 ];
 /// Every file that no part is alone in needing.
