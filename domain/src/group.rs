@@ -319,7 +319,7 @@ pub struct GroupCounts {
     pub by_state: BTreeMap<LetterStateKind, Tally>,
     /// Deaths, including those of returned letters.
     pub deaths: u64,
-    /// Different customers whose letters died. A sum over merged variants may count some of them more than once.
+    /// Different customers whose letters died. A merged group counts each of them once, from the next sweep on.
     pub customers: u64,
     /// When a letter of the variant last died.
     pub last_died_at: Option<Timestamp>,
