@@ -82,15 +82,28 @@ pub fn cli(file: Option<&Path>, mode: Mode) -> Result<bool, Error> {
     match file.filter(|file| file.as_os_str() != "-") {
         Some(path) => {
             let file = File::open(path).map_err(|error| Error::File(path.display().to_string(), error))?;
-            Ok(run(BufReader::new(file), output, stderr, mode)?)
+            // Linux opens a directory, and refuses only to read it.
+            if file.metadata()?.is_dir() {
+                let error = io::Error::from(io::ErrorKind::IsADirectory);
+                return Err(Error::File(path.display().to_string(), error));
+            }
+            until_closed(run(BufReader::new(file), output, stderr, mode))
         }
         None => {
             if io::stdin().is_terminal() {
                 // Who sees no prompt waits for the program, which waits for them.
                 let _ = writeln!(&stderr, "dlo classify: reading JSON lines from the terminal; Ctrl-D ends the input.");
             }
-            Ok(run(io::stdin().lock(), output, stderr, mode)?)
+            until_closed(run(io::stdin().lock(), output, stderr, mode))
         }
+    }
+}
+
+/// Takes a reader that has seen enough, such as `head`, for the end of the input.
+fn until_closed(result: io::Result<bool>) -> Result<bool, Error> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
+        result => Ok(result?),
     }
 }
 

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Shown", into = "Shown")]
 pub enum Customers {
-    /// So many.
+    /// This many.
     Exact(u64),
-    /// So many, or fewer: whoever has letters in several merged variants may be counted in each of them.
+    /// This many or fewer: whoever has letters in several merged variants may be counted in each of them.
     AtMost(u64),
 }
 

@@ -28,6 +28,7 @@ pub use codes::is_known_name as is_code_name;
 use out::Out;
 pub(crate) use paths::is_file as is_file_path;
 use shapes::Shape;
+pub use shapes::is_unspaced;
 pub use words::singular;
 
 /// The placeholder for variable parts.

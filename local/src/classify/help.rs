@@ -1,7 +1,7 @@
 //! What `dlo classify --help` says of input, output and exit status. A test runs its examples.
 
 /// The part of the help after the options.
-pub const HELP: &str = r#"Input: one JSON object per line. `jq -c .` prints JSON so, and `jq -c '.[]'` the elements of an array.
+pub const HELP: &str = r#"Input: one JSON object per line of at most 8 MiB. `jq -c .` prints JSON so, and `jq -c '.[]'` the elements of an array.
 
   An error record. Every field is optional, but one besides the id is needed:
     {"id":1,"error_type":"java.net.SocketTimeoutException","error_message":"Read timed out"}
@@ -9,11 +9,11 @@ pub const HELP: &str = r#"Input: one JSON object per line. `jq -c .` prints JSON
     id             any JSON value; the answer repeats it
     error_type     class or code of the error
     error_message  its message
-    stack_trace    its stack: a text, or an array of lines
+    stack_trace    its stack: a text, or an array of lines; anything else counts as none
     body           body of the message that failed: a text, or JSON. Counts only if there is no error
 
     Other spellings count, too: Lambda's errorType, errorMessage and stackTrace, or message and stack, also inside an
-    object error. Other fields are ignored, and named once on stderr.
+    object error. Other fields are ignored. stderr names them, once for each set of fields, for the first 16 sets.
 
   A dead letter: an SQS message as the AWS command prints it, a Lambda event with its Records, or what Lambda sends to
   an on-failure destination:
@@ -38,7 +38,7 @@ Output: one JSON object per record and message, in the order of the input:
     title          one line for people; `*` stands for data
 
     A line that cannot be read is answered with an error, and the next one is classified:
-    {"line":2,"error":"..."}   with the id, if the line has one
+    {"line":2,"error":"..."}   with the id, if the line is JSON and has one
 
   Categories:
     timeout                 a dependency did not respond in time

@@ -80,7 +80,7 @@ fn UnmergeDialog(current: CurrentGroup, open: RwSignal<bool>, chosen: RwSignal<O
         <Dialog open title="Unmerge this fingerprint?" confirm="Unmerge" kind=Kind::Danger busy=command.busy() error=command.error()
             why_not on_confirm=Callback::new(send)>
             <p>{part(title)}</p>
-            <p>"Its letters move to a group of their own. Only you or a rule of the policy merges it again."</p>
+            <p>"Its letters move to a group of their own. Only a person or a rule of the policy can merge it again."</p>
             {reason.field()}
         </Dialog>
     }

@@ -65,10 +65,8 @@ pub fn is_sentence(template: &Template) -> bool {
             && word.starts_with(char::is_lowercase)
             && word.chars().all(|c| c.is_alphabetic() || c == '-')
     };
-    let is_unspaced =
-        |c: &char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
     normal.split_whitespace().filter(is_word).count() >= WORDS_MIN
-        || normal.chars().filter(is_unspaced).count() >= SIGNS_MIN
+        || normal.chars().filter(|c| template::is_unspaced(*c)).count() >= SIGNS_MIN
 }
 
 fn is_separator(c: char) -> bool {

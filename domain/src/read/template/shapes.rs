@@ -69,7 +69,7 @@ pub fn brace_length(inside: &str) -> Option<usize> {
 }
 
 /// Whether a character belongs to a script without blanks between words: Chinese, Japanese, Korean particles.
-fn is_unspaced(c: char) -> bool {
+pub fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
