@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The files of errors with their class, whose titles are checked too.
-pub const CLASSES: [&str; 25] = [
+pub const CLASSES: [&str; 26] = [
     "classes.txt",
     "fresh_classes.txt",
     "second_classes.txt",
@@ -40,6 +40,7 @@ pub const CLASSES: [&str; 25] = [
     "unfinished_classes.txt",
     "codes_classes.txt",
     "held_codes_classes.txt",
+    "shapes_classes.txt",
     "held_out_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.
@@ -255,6 +256,7 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("classes", classes("held_seventeenth_classes.txt")),
         ("classes", classes("codes_classes.txt")),
         ("classes", classes("held_codes_classes.txt")),
+        ("classes", classes("shapes_classes.txt")),
         ("pairs", pairs("grouping_pairs.txt")),
         ("pairs", pairs("mechanisms_pairs.txt")),
         ("pairs", pairs("grouping_held_out_pairs.txt")),

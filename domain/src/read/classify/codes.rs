@@ -1,5 +1,6 @@
 //! Finds codes inside a message by the words around them, and looks them up in the tables.
 
+mod bare;
 mod sql;
 
 use super::tables::{self, catalogue, status};
@@ -24,6 +25,17 @@ pub fn find(error_type: &str, message: &str, lower: &str) -> Option<Classificati
         .or_else(|| errno(lower))
         .or_else(|| named(message))
         .or_else(|| http(&kind, lower))
+        .or_else(|| of_type(error_type, message, lower))
+}
+
+/// A status of HTTP that is the whole type, or the whole message. What the words say is surer than a status that servers use for errors of
+/// every kind.
+fn of_type(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
+    let number = bare::status(error_type).or_else(|| bare::status(message))?;
+    let is_general = matches!(number, 400 | 403 | 409 | 422 | 500);
+    let worded = || super::by_words(message, lower).filter(|found| found.class != Class::Unknown);
+    let formed = || super::by_grammar(message, lower).filter(|found| found.class == Class::Permanent);
+    is_general.then(|| worded().or_else(formed)).flatten().or_else(|| by_status(number, lower))
 }
 
 fn matched(found: Found, pct: u8, what: impl Into<String>) -> Option<Classification> {
@@ -204,13 +216,8 @@ pub fn http(kind: &str, lower: &str) -> Option<Classification> {
             let of_answer = || lower.contains("response") || lower.contains("http");
             let trailing = after.is_empty() && word_end == rest.len() && rest[..start].ends_with(": ") && of_answer();
             if led || answered || leading || trailing || phrase(after) {
-                let number = word.parse().unwrap_or(0);
-                // Google and GitHub also use 403 for rate limits.
-                if number == 403 && THROTTLED.iter().any(|words| lower.contains(words)) {
-                    return matched(Some((Class::Transient, Category::Throttled)), 85, "HTTP 403 for a rate limit");
-                }
-                if let Some(found) = matched(status::http(number), 90, format!("HTTP {number}")) {
-                    return Some(network::after_status(found, number, lower));
+                if let Some(found) = by_status(word.parse().unwrap_or(0), lower) {
+                    return Some(found);
                 }
             }
         }
@@ -218,6 +225,16 @@ pub fn http(kind: &str, lower: &str) -> Option<Classification> {
         rest = &rest[word_end..];
     }
     None
+}
+
+/// What a status of HTTP means with these words.
+fn by_status(number: u16, lower: &str) -> Option<Classification> {
+    // Google and GitHub also use 403 for rate limits.
+    if number == 403 && THROTTLED.iter().any(|words| lower.contains(words)) {
+        return matched(Some((Class::Transient, Category::Throttled)), 85, "HTTP 403 for a rate limit");
+    }
+    let found = matched(status::http(number), 90, format!("HTTP {number}"))?;
+    Some(network::after_status(found, number, lower))
 }
 
 /// Whether a number that somebody returned is a status: nothing follows that it could count.

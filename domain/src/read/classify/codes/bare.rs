@@ -1,0 +1,88 @@
+//! A status of HTTP that is the whole type or the whole message of an error: `429`, `HTTP 503`, `StatusCode: 502`.
+
+use super::phrase;
+
+/// The words that a status may be announced with, in lower case. `HttpStatusCode` is made of three.
+const WORDS: [&str; 9] = ["http", "status", "code", "error", "exception", "response", "client", "server", "failed"];
+
+/// The longest text that is looked at, bytes.
+const TEXT_BYTES_MAX: usize = 64;
+
+/// Returns the status of HTTP that a text is made of; `None` if the text says anything else.
+///
+/// A number alone may be a vendor's. It counts if HTTP has registered the status, or Cloudflare or nginx uses it, and
+/// SMTP and FTP have no other meaning for it.
+pub fn status(text: &str) -> Option<u16> {
+    let whole = text.trim();
+    if whole.len() > TEXT_BYTES_MAX {
+        return None;
+    }
+    // The version of a status line (RFC 9112): `HTTP/1.1 503 Service Unavailable`.
+    let line = whole.strip_prefix("HTTP/").and_then(|rest| rest.split_once(' ')).map(|(_, line)| line);
+    let text = line.unwrap_or(whole);
+    let start = text.find(|c: char| c.is_ascii_digit())?;
+    let end = text[start..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |end| start + end);
+    let number: u16 = text[start..end].parse().ok().filter(|number| end - start == 3 && (400..600).contains(number))?;
+    let before = text[..start].to_ascii_lowercase();
+    let after = text[end..].trim_start_matches([' ', '(', ':', '-', '_']).trim_end_matches(')').to_ascii_lowercase();
+    let announced = || (before.contains("http") || before.contains("status")) && is_made_of_words(&before);
+    let led = line.is_some() || if start == 0 { is_well_known(number) || phrase(&after) } else { announced() };
+    (led && (after.is_empty() || phrase(&after))).then_some(number)
+}
+
+fn is_made_of_words(text: &str) -> bool {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+        if rest.is_empty() {
+            return true;
+        }
+        match WORDS.iter().find_map(|word| rest.strip_prefix(word)) {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+}
+
+/// Whether a number alone means a status of HTTP. Without 421, 425, 426, 450 to 452, 530, 532 and 550 to 553, which SMTP
+/// (RFC 5321) and FTP (RFC 959) use.
+fn is_well_known(number: u16) -> bool {
+    matches!(number, 400..=418 | 422..=424 | 428 | 429 | 431 | 499 | 500 | 502..=504 | 507 | 508 | 511 | 520..=524 | 529)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_the_whole_type() {
+        let rows = [
+            ("429", 429),
+            (" 503 ", 503),
+            ("HTTP 503", 503),
+            ("Http429", 429),
+            ("HTTP-502", 502),
+            ("StatusCode: 503", 503),
+            ("StatusCode(503)", 503),
+            ("HttpStatusCode.429", 429),
+            ("HttpStatusCode.TooMany", 0),
+            ("HTTP/2 504", 504),
+            ("HTTP/1.1 503 Service Unavailable", 503),
+            ("404 Not Found", 404),
+            ("551", 0),
+            ("HTTP 551", 551),
+            ("200", 0),
+            ("1213", 0),
+            ("-503", 0),
+            ("Error 503", 0),
+            ("Order503", 0),
+            ("http.Handler503", 0),
+            ("503 of 600", 0),
+            ("HTTP", 0),
+            ("", 0),
+        ];
+        for (error_type, number) in rows {
+            assert_eq!(status(error_type), Some(number).filter(|number| *number > 0), "{error_type}");
+        }
+    }
+}
