@@ -16,6 +16,7 @@ mod sorted;
 mod template;
 mod times;
 mod title;
+mod type_name;
 mod unread;
 mod when;
 

@@ -13,6 +13,7 @@ mod grammar;
 mod grams;
 mod names;
 mod network;
+pub mod objects;
 mod order;
 mod parts;
 mod quoted;

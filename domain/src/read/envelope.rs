@@ -32,7 +32,6 @@ mod team;
 mod unpack;
 
 pub use facts::{Facts, NAME_BYTES_MAX, PRODUCER_VERSIONS, PRODUCERS, TENANTS};
-pub use failure::looks_like_type;
 pub use layer::Layer;
 pub use pointer::PayloadLocation;
 

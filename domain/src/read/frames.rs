@@ -156,7 +156,8 @@ fn cause(text: &str) -> Option<Cause> {
 fn named(text: &str) -> Option<Cause> {
     let (name, message) = text.split_once(": ").unwrap_or((text, ""));
     let name = name.trim_end_matches(':').rsplit(' ').next().unwrap_or(name);
-    super::envelope::looks_like_type(name).then(|| Cause { error_type: name.to_string(), message: message.to_string() })
+    super::type_name::looks_like_type(name)
+        .then(|| Cause { error_type: name.to_string(), message: message.to_string() })
 }
 
 /// Lines that begin with `at`: Java, .NET and Node.

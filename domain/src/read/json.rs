@@ -33,6 +33,11 @@ impl<'a> Raw<'a> {
         self.0
     }
 
+    /// Returns the length of the value at the beginning of the text, bytes; `None` if its end is missing.
+    pub fn whole_length(self) -> Option<usize> {
+        value_end(self.0)
+    }
+
     /// Whether it is an object.
     pub fn is_object(self) -> bool {
         self.0.starts_with('{')

@@ -7,6 +7,7 @@ mod corpus;
 mod doctor;
 mod drafts;
 mod envelopes;
+mod error_objects;
 mod forgery;
 mod framed;
 mod gate_conditions;

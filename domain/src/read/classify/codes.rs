@@ -4,7 +4,7 @@ mod bare;
 mod sql;
 
 use super::tables::{self, catalogue, status};
-use super::{by_meaning, finding, network};
+use super::{by_meaning, finding, network, objects};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::string::String;
@@ -14,8 +14,17 @@ const WORDS_MAX: usize = 200;
 
 type Found = Option<(Class, Category)>;
 
-/// Returns the first code with a known meaning, the most specific kinds first.
+/// Returns the first code with a known meaning, the most specific kinds first. The code of an order that the message
+/// prints is none.
 pub fn find(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
+    let without_data = if message.contains("{\"") { objects::without_data(message) } else { None };
+    match without_data {
+        Some(rest) => find_in(error_type, &rest, &rest.to_lowercase()),
+        None => find_in(error_type, message, lower),
+    }
+}
+
+fn find_in(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
     let kind = error_type.to_lowercase();
     aws(message)
         .or_else(|| sql::find(&kind, message, lower))
@@ -23,9 +32,19 @@ pub fn find(error_type: &str, message: &str, lower: &str) -> Option<Classificati
         .or_else(|| smtp(&kind, message))
         .or_else(|| redis(&kind, message))
         .or_else(|| errno(lower))
+        // Axios calls any 4xx ERR_BAD_REQUEST, and any 5xx ERR_BAD_RESPONSE. The status next to it says which.
+        .or_else(|| if message.contains("ERR_BAD_RE") { http(&kind, lower) } else { None })
         .or_else(|| named(message))
-        .or_else(|| http(&kind, lower))
+        .or_else(|| http(&kind, lower).map(|found| by_name_beside(found, message)))
         .or_else(|| of_type(error_type, message, lower))
+}
+
+/// A printed error that a server answers with 500 may have a name that says what is wrong: `InvalidSkuError`.
+fn by_name_beside(found: Classification, message: &str) -> Classification {
+    let named = || super::names::find(&objects::error_type_in(message)?);
+    let is_general = found.class == Class::Transient && found.reason.ends_with("HTTP 500");
+    let permanent = is_general.then(named).flatten().filter(|named| named.class == Class::Permanent);
+    permanent.unwrap_or(found)
 }
 
 /// A status of HTTP that is the whole type, or the whole message. What the words say is surer than a status that servers use for errors of
@@ -206,6 +225,7 @@ pub fn http(kind: &str, lower: &str) -> Option<Classification> {
                     | "status_code"
                     | "errcode"
                     | "httpstatus"
+                    | "httpstatuscode"
                     | "responded"
                     | "success"
             ) || before.ends_with("error");
@@ -215,10 +235,10 @@ pub fn http(kind: &str, lower: &str) -> Option<Classification> {
             // `non 200 response from the gateway: 503`
             let of_answer = || lower.contains("response") || lower.contains("http");
             let trailing = after.is_empty() && word_end == rest.len() && rest[..start].ends_with(": ") && of_answer();
-            if led || answered || leading || trailing || phrase(after) {
-                if let Some(found) = by_status(word.parse().unwrap_or(0), lower) {
-                    return Some(found);
-                }
+            if (led || answered || leading || trailing || phrase(after))
+                && let Some(found) = by_status(word.parse().unwrap_or(0), lower)
+            {
+                return Some(found);
             }
         }
         before = word;

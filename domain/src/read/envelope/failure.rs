@@ -1,56 +1,16 @@
-//! A failure as programs record it: an object in one of a dozen spellings, or a text `Type: message`.
+//! A failure as programs record it: an object, or a text `Type: message`.
 
+use crate::read::classify::objects::{self, ErrorObject};
 use crate::read::json::{Index, Raw};
+use crate::read::type_name::looks_like_type;
 use crate::reading::{Class, Failure};
 use alloc::borrow::ToOwned;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use alloc::string::ToString;
 
 /// The maximum depth of errors that are JSON in a string. Step Functions' cause of a Lambda error that a library wrote
 /// as JSON has a depth of three.
 const CAUSE_DEPTH_MAX: usize = 4;
 
-const TYPES: &[&str] = &[
-    "errorType",
-    "error_type",
-    "type",
-    "exceptionType",
-    "exception",
-    "errorClass",
-    "error_class",
-    "name",
-    "errorCode",
-    "error_code",
-    "code",
-    "Error",
-    "ErrorType",
-    "ExceptionType",
-];
-const MESSAGES: &[&str] = &[
-    "errorMessage",
-    "error_message",
-    "message",
-    "exceptionMessage",
-    "errorDescription",
-    "description",
-    "reason",
-    "Cause",
-    "error",
-    "ErrorMessage",
-    "Message",
-];
-const STACKS: &[&str] = &[
-    "errorStack",
-    "error_stack",
-    "stackTrace",
-    "stack_trace",
-    "stacktrace",
-    "stack",
-    "trace",
-    "backtrace",
-    "error_backtrace",
-    "StackTrace",
-];
 const CLASSES: &[&str] = &["class", "errorClassification", "failureClass", "classification"];
 const RETRYABLE: &[&str] = &["retryable", "isRetryable", "retriable", "transient"];
 
@@ -65,25 +25,26 @@ pub fn failure_of(raw: Raw<'_>) -> Failure {
 }
 
 /// Reads the failure in the fields of an object, without unwrapping its message.
-pub fn failure_in(fields: &Index<'_>) -> Failure {
-    let text = |names: &[&str]| names.iter().find_map(|name| text_of(fields.get(name)?));
-    let mut failure =
-        Failure { error_type: text(TYPES), message: text(MESSAGES), stack: text(STACKS), stated_class: stated(fields) };
-    if failure.error_type.is_none() {
-        let split = failure.message.as_deref().map(typed).unwrap_or_default();
-        failure.error_type = split.error_type;
-        failure.message = split.message;
-    }
-    failure
+fn failure_in(fields: &Index<'_>) -> Failure {
+    let ErrorObject { error_type, message, stack } = objects::read(fields);
+    let split = if error_type.is_none() { message.as_deref().map(typed) } else { None };
+    let Failure { error_type, message, .. } = split.unwrap_or(Failure { error_type, message, ..Failure::default() });
+    Failure { error_type, message, stack, stated_class: stated(fields) }
 }
 
 /// Replaces a failure whose message is the JSON of another failure by that failure: the inner one has to be fixed.
 pub fn unwrapped(mut failure: Failure) -> Failure {
     for _ in 0..CAUSE_DEPTH_MAX {
-        let Some(text) = failure.message.as_deref().filter(|text| text.trim_start().starts_with('{')) else { break };
-        let cause = failure_in(&Index::new(Raw::new(text)));
-        // An object without a message is printed data, not an error.
-        let Some(message) = cause.message else { break };
+        let Some(text) = failure.message.as_deref().filter(|text| text.trim_start().starts_with(['{', '['])) else {
+            break;
+        };
+        let raw = Raw::new(text);
+        // Salesforce answers with a list of errors.
+        let first = if raw.is_array() { raw.elements().next() } else { Some(raw) };
+        let Some(fields) = first.map(Index::new) else { break };
+        let cause = failure_in(&fields);
+        // An object without a message is printed data, not an error, and so is an order with a message.
+        let Some(message) = cause.message.filter(|_| !objects::is_data(&fields)) else { break };
         failure.message = Some(message);
         failure.error_type = cause.error_type.or(failure.error_type);
         failure.stack = cause.stack.or(failure.stack);
@@ -93,7 +54,7 @@ pub fn unwrapped(mut failure: Failure) -> Failure {
 }
 
 /// Returns the writer's statement about retrying.
-fn stated(fields: &Index<'_>) -> Option<Class> {
+pub fn stated(fields: &Index<'_>) -> Option<Class> {
     let class = CLASSES.iter().find_map(|name| fields.get(name)?.as_text()).map(|t| t.to_ascii_lowercase());
     match class.as_deref() {
         Some("transient" | "retryable" | "retriable" | "temporary") => return Some(Class::Transient),
@@ -107,15 +68,6 @@ fn stated(fields: &Index<'_>) -> Option<Class> {
     }
 }
 
-/// Returns a scalar's text, or the joined lines of an array of texts (Lambda's form of a stack).
-fn text_of(raw: Raw<'_>) -> Option<String> {
-    if !raw.is_array() {
-        return raw.as_scalar().filter(|text| !text.is_empty());
-    }
-    let lines: Vec<String> = raw.elements().filter_map(Raw::as_string).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
-}
-
 /// Splits a text `Type: message` if the part before the colon is certainly a type.
 pub fn typed(text: &str) -> Failure {
     let split = text.split_once(": ").filter(|(name, _)| looks_like_type(name));
@@ -127,16 +79,4 @@ pub fn typed(text: &str) -> Failure {
             Failure { message: Some(text).filter(|text| !text.is_empty()).map(str::to_owned), ..Failure::default() }
         }
     }
-}
-
-/// Whether a text is the name of an error type: one word with a typical ending, or a dotted path to a class.
-pub fn looks_like_type(name: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '$' | ':' | '\\');
-    if name.len() > 200 || !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_name) {
-        return false;
-    }
-    let last = name.rsplit(['.', ':', '\\', '$']).next().unwrap_or(name);
-    let ends = ["Error", "Exception", "Fault", "Failure", "Timeout", "Interrupt", "Warning"];
-    ends.iter().any(|end| last.ends_with(end)) && last.starts_with(|c: char| c.is_ascii_uppercase())
-        || (name.contains('.') && last.starts_with(|c: char| c.is_ascii_uppercase()) && last.len() > 3)
 }

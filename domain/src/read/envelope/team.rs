@@ -6,7 +6,7 @@
 
 use super::context::{self, LAST_TRIED, Named, TIMES};
 use super::facts::Facts;
-use super::failure::{failure_in, failure_of, typed, unwrapped};
+use super::failure::{failure_of, stated, typed, unwrapped};
 use super::layer::Layer;
 use super::restored::{Restored, UNRECORDED};
 use super::{Inner, Opening, record};
@@ -149,7 +149,7 @@ fn failure(layer: &Layer<'_>, envelope: &Named<'_>, reasons: &'static [&'static 
         error_type: text(FLAT_TYPES),
         message: text(FLAT_MESSAGES),
         stack: text(FLAT_STACKS),
-        stated_class: failure_in(&layer.body).stated_class,
+        stated_class: stated(&layer.body),
     };
     let is_flat = flat.error_type.is_some() || flat.message.is_some();
     if objects.is_empty() && texts.is_empty() && !is_flat {

@@ -18,6 +18,8 @@
 //! - Slack: `slackapi/slack-api-specs` (2021). OpenAI: `openai/openai-openapi`. GitHub: error.rb of
 //!   `octokit/octokit.rb`. Twilio: `twilio/twilio-oai`, which has hardly any names, because Twilio's errors are
 //!   numbers.
+//! - Apigee: "Quota policy" and "SpikeArrest policy" of its reference: 429, or 500 in older organisations; a quota may be
+//!   one of months. Salesforce: `UNABLE_TO_LOCK_ROW` of "Status codes and error responses".
 //!
 //! Not compared with a list of the vendor: the codes of OpenAI beyond `server_error`, `rate_limit_exceeded` and
 //! `invalid_prompt`, `overloaded_error` of Anthropic, `RequestRateTooLarge` of Cosmos DB, and PayPal's older
@@ -125,7 +127,7 @@ pub static CLOUD: &[Row] = &[
     ("processordeclined", P, BusinessRule), ("processornetworkunavailable", T, DependencyUnavailable),
     ("propertiesneedvalue", P, SchemaViolation), ("propertynameinvalid", P, SchemaViolation), ("propertyvaluetoolarge", P, SchemaViolation),
     ("queuealreadyexists", P, Duplicate), ("queuebeingdeleted", T, Conflict), ("queuenotfound", P, MissingReference),
-    ("quotaexceeded", U, ResourceLimit), ("ratelimit", T, Throttled), ("reentertransaction", T, DependencyUnavailable),
+    ("quotaexceeded", U, ResourceLimit), ("quotaviolation", U, Throttled), ("ratelimit", T, Throttled), ("reentertransaction", T, DependencyUnavailable),
     ("refunddisputedpayment", P, BusinessRule), ("requestbodytoolarge", P, ResourceLimit), ("requestconflict", T, Conflict),
     ("requestentitytoolarge", P, ResourceLimit), ("requestratetoolarge", T, Throttled), ("requesttimedout", T, Timeout),
     ("requesttoolarge", P, ResourceLimit), ("requesturlfailedtoparse", P, SchemaViolation), ("requiredfield", P, SchemaViolation),
@@ -139,14 +141,14 @@ pub static CLOUD: &[Row] = &[
     ("servicetemporarilyunavailable", T, DependencyUnavailable), ("servicetimeout", T, DependencyUnavailable),
     ("sessioncannotbelocked", T, Conflict), ("sessionlocklost", T, Conflict), ("settlementdeclined", P, BusinessRule),
     ("setupintentunexpectedstate", P, BusinessRule), ("sharenotfound", P, MissingReference), ("skuinactive", P, SchemaViolation),
-    ("stolencard", P, BusinessRule), ("stoppaymentorder", P, BusinessRule), ("stringabovemaxlength", P, SchemaViolation),
+    ("spikearrestviolation", T, Throttled), ("stolencard", P, BusinessRule), ("stoppaymentorder", P, BusinessRule), ("stringabovemaxlength", P, SchemaViolation),
     ("subscriptionrequeststhrottled", T, Throttled), ("tablealreadyexists", P, Duplicate), ("tablebeingdeleted", T, Conflict),
     ("tablenotfound", P, MissingReference), ("teamaddedtoorg", T, DependencyUnavailable), ("testmodechargesonly", P, Configuration),
     ("testmodedecline", P, BusinessRule), ("threadnotfound", P, MissingReference), ("throttlingexception", T, Throttled),
     ("tokenexpired", P, Auth), ("tokenrevoked", P, Auth), ("transactionalreadyrefunded", P, Duplicate),
     ("transactionlimitexceeded", P, BusinessRule), ("transactionnotallowed", P, BusinessRule), ("transactionnotpermitted", P, BusinessRule),
     ("transactionrefused", P, BusinessRule), ("transientfailure", T, DependencyUnavailable), ("tryagainlater", T, DependencyUnavailable),
-    ("unknownmethod", P, Configuration), ("unprocessableentity", P, SchemaViolation), ("unschedulable", T, ResourceLimit),
+    ("unabletolockrow", T, Conflict), ("unknownmethod", P, Configuration), ("unprocessableentity", P, SchemaViolation), ("unschedulable", T, ResourceLimit),
     ("unsupportedheader", P, SchemaViolation), ("unsupportedhttpverb", P, Configuration), ("unsupportedintent", P, Configuration),
     ("unsupportedmediatype", P, Configuration), ("unsupportedqueryparameter", P, SchemaViolation), ("unsupportedvalue", P, SchemaViolation),
     ("unsupportedxmlnode", P, SchemaViolation), ("updateconditionnotsatisfied", P, Conflict), ("uploadtoolarge", P, ResourceLimit),
