@@ -239,10 +239,11 @@ fn take_from_attributes(message: &DeadMessage, facts: &mut Facts, inside: &mut I
     if !facts.failure.is_empty() || attributes.is_empty() {
         return;
     }
-    let Some((failure, names)) = envelope::attributes::failure(attributes) else { return };
+    let is_redriven = message.system.source_queue.is_some();
+    let Some((failure, names)) = envelope::attributes::failure(attributes, is_redriven) else { return };
     facts.failure = failure;
     facts.remarks.push(envelope::attributes::remark(&names));
-    if message.system.source_queue.is_some() {
+    if is_redriven {
         facts.remarks.push(envelope::CARRIED_BEFORE.into());
     }
     facts.remarks.extend(inside.payload_problem.take().map(|problem| format!("{problem}.")));

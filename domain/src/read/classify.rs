@@ -6,6 +6,7 @@
 //! decides.
 
 mod attempts;
+mod bare;
 mod chain;
 mod codes;
 mod conditions;

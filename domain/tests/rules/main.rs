@@ -3,6 +3,7 @@
 mod causes;
 mod claims;
 mod classification;
+mod code_attributes;
 mod corpus;
 mod doctor;
 mod drafts;

@@ -1,10 +1,9 @@
 //! Finds codes inside a message by the words around them, and looks them up in the tables.
 
-mod bare;
 mod sql;
 
 use super::tables::{self, catalogue, status};
-use super::{by_meaning, finding, network, objects};
+use super::{bare, by_meaning, finding, network, objects};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::string::String;
@@ -235,7 +234,7 @@ pub fn http(kind: &str, lower: &str) -> Option<Classification> {
             // `non 200 response from the gateway: 503`
             let of_answer = || lower.contains("response") || lower.contains("http");
             let trailing = after.is_empty() && word_end == rest.len() && rest[..start].ends_with(": ") && of_answer();
-            if (led || answered || leading || trailing || phrase(after))
+            if (led || answered || leading || trailing || bare::phrase(after))
                 && let Some(found) = by_status(word.parse().unwrap_or(0), lower)
             {
                 return Some(found);
@@ -269,15 +268,3 @@ pub fn ends_answer(after: &str) -> bool {
 
 /// How a 403 states that it is a rate limit (Google: "Handle API errors"; GitHub: "Rate limits for the REST API").
 const THROTTLED: [&str; 4] = ["ratelimitexceeded", "rate limit", "secondary limit", "queries per minute"];
-
-/// Whether a text begins with a reason phrase of HTTP.
-fn phrase(after: &str) -> bool {
-    #[rustfmt::skip]
-    const PHRASES: [&str; 22] = [
-        "client error", "server error", "bad request", "unauthorized", "forbidden", "not found", "method not allowed",
-        "request timeout", "conflict", "gone", "payload too large", "unprocessable", "too many requests",
-        "internal server error", "not implemented", "bad gateway", "service unavailable", "gateway time",
-        "precondition", "unsupported media", "not acceptable", "payment required",
-    ];
-    PHRASES.iter().any(|phrase| after.starts_with(phrase))
-}

@@ -8,12 +8,13 @@
 
 mod data;
 
-use super::names;
 use super::tables::{self, catalogue, status};
+use super::{bare, names};
 use crate::read::json::{Index, Raw};
 use crate::reading::Class;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use data::is_error_name;
 pub use data::{is_data, without_data};
 
 /// How deep an object is looked into: the errors of GraphQL and Apigee have their code on the third level.
@@ -227,6 +228,11 @@ fn text_of(raw: Raw<'_>) -> Option<String> {
     }
     let lines: Vec<String> = raw.elements().filter_map(Raw::as_string).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Whether a text is the name of an error, or a status of HTTP that says that a request failed.
+pub fn names_error(text: &str) -> bool {
+    is_error_name(text.trim()) || bare::status(text).is_some()
 }
 
 /// Returns the name, the code or the status of the first error that a message prints.

@@ -135,7 +135,7 @@ fn is_error(fields: &Index<'_>) -> bool {
         || names.iter().any(|name| fields.text(name).is_some_and(|text| is_error_name(&text)))
 }
 
-fn is_error_name(name: &str) -> bool {
+pub fn is_error_name(name: &str) -> bool {
     let is_word = !name.contains(char::is_whitespace);
     is_word
         && (is_known(name)

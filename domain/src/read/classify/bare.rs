@@ -1,7 +1,5 @@
 //! A status of HTTP that is the whole type or the whole message of an error: `429`, `HTTP 503`, `StatusCode: 502`.
 
-use super::phrase;
-
 /// The words that a status may be announced with, in lower case. `HttpStatusCode` is made of three.
 const WORDS: [&str; 9] = ["http", "status", "code", "error", "exception", "response", "client", "server", "failed"];
 
@@ -48,6 +46,18 @@ fn is_made_of_words(text: &str) -> bool {
 /// (RFC 5321) and FTP (RFC 959) use.
 fn is_well_known(number: u16) -> bool {
     matches!(number, 400..=418 | 422..=424 | 428 | 429 | 431 | 499 | 500 | 502..=504 | 507 | 508 | 511 | 520..=524 | 529)
+}
+
+/// Whether a text begins with a reason phrase of HTTP.
+pub fn phrase(after: &str) -> bool {
+    #[rustfmt::skip]
+    const PHRASES: [&str; 22] = [
+        "client error", "server error", "bad request", "unauthorized", "forbidden", "not found", "method not allowed",
+        "request timeout", "conflict", "gone", "payload too large", "unprocessable", "too many requests",
+        "internal server error", "not implemented", "bad gateway", "service unavailable", "gateway time",
+        "precondition", "unsupported media", "not acceptable", "payment required",
+    ];
+    PHRASES.iter().any(|phrase| after.starts_with(phrase))
 }
 
 #[cfg(test)]
