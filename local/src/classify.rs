@@ -6,6 +6,7 @@
 //! fingerprints.
 
 mod help;
+mod id;
 mod letter;
 mod notices;
 mod pending;
@@ -18,11 +19,11 @@ use domain::policy::Policy;
 use domain::read::json::{self, Raw};
 use domain::read::{classify_failure, read, skeleton};
 use domain::reading::{Category, Class, Classification, Reading};
+use id::Id;
 use notices::{Notices, listed};
 use pending::{Classified, Line, Pending};
 use record::Record;
 use serde::Serialize;
-use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -33,7 +34,7 @@ const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The output for a classified letter.
 #[derive(Serialize)]
 struct Answer<'a> {
-    id: Option<&'a Value>,
+    id: Option<&'a Id>,
     fingerprint: &'a str,
     /// The letter's own fingerprint, if `fingerprint` is that of the group it was merged into.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +50,7 @@ struct Answer<'a> {
 #[derive(Serialize)]
 struct Refusal<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a Value>,
+    id: Option<&'a Id>,
     line: u64,
     error: &'a str,
 }
@@ -117,6 +118,7 @@ pub fn run(mut input: impl BufRead, mut output: impl Write, notices: impl Write,
         pending,
         line: 0,
         all_valid: true,
+        is_refused: false,
     };
     let mut buffer = LineBuffer::default();
     loop {
@@ -126,7 +128,7 @@ pub fn run(mut input: impl BufRead, mut output: impl Write, notices: impl Write,
         };
         let length = chunk.len();
         let mut unread = chunk;
-        while let Some(end) = unread.iter().position(|b| *b == b'\n') {
+        while let Some(end) = unread.iter().position(|b| *b == b'\n').filter(|_| !classifier.is_refused) {
             buffer.add(&unread[..end]);
             classifier.line(&mut buffer);
             unread = &unread[end + 1..];
@@ -135,7 +137,8 @@ pub fn run(mut input: impl BufRead, mut output: impl Write, notices: impl Write,
         if length == 0 && !buffer.is_empty() {
             classifier.line(&mut buffer);
         }
-        if length == 0 {
+        let is_over = length == 0 || classifier.is_refused;
+        if is_over {
             classifier.release();
         }
         input.consume(length);
@@ -144,7 +147,7 @@ pub fn run(mut input: impl BufRead, mut output: impl Write, notices: impl Write,
             output.flush()?;
             classifier.output.clear();
         }
-        if length == 0 {
+        if is_over {
             return Ok(classifier.all_valid);
         }
     }
@@ -179,6 +182,8 @@ struct Classifier<N> {
     pending: Option<Pending>,
     line: u64,
     all_valid: bool,
+    /// Whether no further line can be read.
+    is_refused: bool,
 }
 
 impl<N: Write> Classifier<N> {
@@ -187,13 +192,12 @@ impl<N: Write> Classifier<N> {
         let bytes = std::mem::take(&mut buffer.bytes);
         if std::mem::take(&mut buffer.too_long) {
             self.refuse(None, &format!("the line is longer than {LINE_BYTES_MAX} bytes"));
+        } else if self.line == 1 && is_utf_16(&bytes) {
+            self.refuse(None, "the input is UTF-16: save it as UTF-8. No line was classified");
+            self.is_refused = true;
         } else {
             match std::str::from_utf8(&bytes) {
                 Ok(text) => self.text(without_mark(text, self.line)),
-                // What PowerShell's `>` writes.
-                Err(_) if self.line == 1 && (bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")) => {
-                    self.refuse(None, "not UTF-8 but UTF-16: save the input as UTF-8");
-                }
                 Err(e) => self.refuse(None, &format!("not UTF-8: {e}")),
             }
         }
@@ -207,8 +211,7 @@ impl<N: Write> Classifier<N> {
             return;
         }
         if !json::is_valid(text) {
-            let why = serde_json::from_str::<serde::de::IgnoredAny>(text).err().map(|e| e.to_string());
-            let why = why.unwrap_or_default();
+            let why = why_not(text);
             return self.refuse(None, &format!("not JSON: {why}. A line is one whole object, as `jq -c .` prints it"));
         }
         let line = Raw::new(text);
@@ -264,7 +267,7 @@ impl<N: Write> Classifier<N> {
 
     /// Classifies a message.
     fn message(&mut self, raw: Raw<'_>) {
-        let id = letter::id(raw).map(original_id);
+        let id = letter::id(raw).map(Id::new);
         match letter::read(raw) {
             Ok(message) => {
                 let found = read(&message, &self.policy);
@@ -274,7 +277,7 @@ impl<N: Write> Classifier<N> {
         }
     }
 
-    fn reading(&mut self, id: Option<Value>, found: Reading) {
+    fn reading(&mut self, id: Option<Id>, found: Reading) {
         if let Some(pending) = &mut self.pending {
             pending.add_fingerprint(&found.group, found.sent_at, || {
                 skeleton(&found.diagnosis.failure, found.main_queue.as_ref())
@@ -295,7 +298,7 @@ impl<N: Write> Classifier<N> {
         }
     }
 
-    fn refuse(&mut self, id: Option<&Value>, error: &str) {
+    fn refuse(&mut self, id: Option<&Id>, error: &str) {
         self.all_valid = false;
         let line = self.line;
         match &mut self.pending {
@@ -335,9 +338,18 @@ impl<N: Write> Classifier<N> {
     }
 }
 
-/// Returns an id in its original JSON type: a number stays a number.
-fn original_id(raw: Raw<'_>) -> Value {
-    serde_json::from_str(raw.text()).ok().or_else(|| raw.as_string().map(Value::String)).unwrap_or_default()
+/// Returns why a line is no JSON, and where in it. The parser counts lines, too, but it is given only this one.
+fn why_not(line: &str) -> String {
+    let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(line) else { return "it ends early".to_owned() };
+    let said = error.to_string();
+    let what = said.rsplit_once(" at line ").map_or(said.as_str(), |(what, _)| what);
+    format!("{what} at column {}", error.column())
+}
+
+/// Whether the first line is UTF-16, as PowerShell's `>` writes it. Half the bytes of ASCII are zero then.
+fn is_utf_16(line: &[u8]) -> bool {
+    let is_marked = line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff");
+    line.contains(&0) && (is_marked || line.iter().take(2).filter(|byte| **byte == 0).count() == 1)
 }
 
 /// Returns a line without the byte order mark that some programs write at the beginning of a file.

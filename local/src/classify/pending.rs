@@ -1,21 +1,21 @@
 //! Output that waits until all fingerprints are known.
 
+use super::id::Id;
 use domain::id::GroupId;
 use domain::merge::{self, Skeleton};
 use domain::reading::Classification;
 use domain::time::Timestamp;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The output for one line.
 pub enum Line {
     Classified(Classified),
-    Refusal { id: Option<Value>, line: u64, error: String },
+    Refusal { id: Option<Id>, line: u64, error: String },
 }
 
 /// A classified letter.
 pub struct Classified {
-    pub id: Option<Value>,
+    pub id: Option<Id>,
     /// The letter's own fingerprint.
     pub group: GroupId,
     pub classification: Classification,

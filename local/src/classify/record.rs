@@ -1,9 +1,8 @@
 //! The fields of an error record, in the spellings that people have them in.
 
-use super::original_id;
+use super::id::Id;
 use domain::read::json::Raw;
 use domain::reading::Failure;
-use serde_json::Value;
 
 /// The names of the fields, as the documentation has them.
 pub const KNOWN: &str = "id, error_type, error_message, stack_trace, body";
@@ -24,7 +23,7 @@ const TYPE_INSIDE: [&str; 3] = ["type", "name", "code"];
 /// An error record.
 #[derive(Default)]
 pub struct Record {
-    pub id: Option<Value>,
+    pub id: Option<Id>,
     pub failure: Failure,
     pub body: Option<String>,
     /// Names of the fields that say nothing to the classifier, in their order.
@@ -35,7 +34,7 @@ pub struct Record {
 
 /// Why a record cannot be read.
 pub struct Refused {
-    pub id: Option<Value>,
+    pub id: Option<Id>,
     pub error: String,
 }
 
@@ -66,7 +65,7 @@ fn fields<'a>(members: impl Iterator<Item = (&'a str, Raw<'a>)>) -> Result<Recor
     // Of several with one name the first wins.
     found.iter_mut().for_each(|named| named.sort_by_key(|(rank, ..)| *rank));
     let [id, error_type, error_message, stack_trace, body] = found;
-    let id = id.first().map(|(.., raw)| original_id(*raw));
+    let id = id.first().map(|(.., raw)| Id::new(*raw));
     let failure = error_type.iter().try_fold(None, |kept: Option<String>, (_, name, raw)| {
         if kept.is_some() || is_null(*raw) {
             return Ok(kept);

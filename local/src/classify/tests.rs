@@ -1,6 +1,7 @@
 //! The contract of `dlo classify`: each record and message has an output line, in order, whatever the input is.
 
 use super::*;
+use serde_json::Value;
 
 fn answers(input: &str) -> (Vec<serde_json::Value>, bool) {
     let (answers, good, _) = answers_and_notices(input);
@@ -70,6 +71,67 @@ fn lone_surrogates_and_invalid_utf8_do_not_end_the_run() {
     assert!(!run(&input[..], &mut output, io::sink(), Mode::Stream).unwrap());
     let text = String::from_utf8(output).unwrap();
     assert!(text.contains("not UTF-8") && text.contains("\"id\":\"s\""));
+}
+
+#[test]
+fn an_id_is_repeated_as_it_is_written() {
+    let ids = [
+        "9007199254740993",
+        "123456789012345678901234567890",
+        "1e21",
+        "1.10",
+        "-0",
+        "1E400",
+        r#""7""#,
+        r#""a\u00e9\/b""#,
+        r#"{"shard": 1, "offset":18446744073709551616}"#,
+        "[1.0, 2]",
+        "null",
+        "true",
+    ];
+    let raw = |mode, input: &str| {
+        let mut output = Vec::new();
+        run(input.as_bytes(), &mut output, io::sink(), mode).unwrap();
+        String::from_utf8(output).unwrap()
+    };
+    for id in ids {
+        for rest in [r#""error_message":"timed out""#, r#""error_type":{}"#, r#""Body":"{}""#] {
+            let name = if rest.contains("Body") { "MessageId" } else { "id" };
+            for mode in [Mode::Stream, Mode::Merge] {
+                let output = raw(mode, &format!("{{\"{name}\": {id} ,{rest}}}"));
+                assert!(output.contains(&format!("\"id\":{id},")), "{id} {rest}: {output}");
+            }
+        }
+    }
+    assert_eq!(answers(r#"{"id":"half \ud83d","error_message":"x"}"#).0[0]["id"], "half \u{fffd}");
+}
+
+#[test]
+fn utf_16_is_refused_once() {
+    let text = "{\"error_message\":\"timed out\"}\r\n{\"error_message\":\"é\"}\r\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for input in [[&b"\xff\xfe"[..], &little].concat(), [&b"\xfe\xff"[..], &big].concat(), little, big] {
+        for mode in [Mode::Stream, Mode::Merge] {
+            let mut output = Vec::new();
+            let input = io::BufReader::with_capacity(7, &input[..]);
+            assert!(!run(input, &mut output, io::sink(), mode).unwrap());
+            let text = String::from_utf8(output).unwrap();
+            assert_eq!(text.lines().count(), 1, "{text}");
+            assert!(text.contains("\"line\":1") && text.contains("UTF-16"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_error_about_a_line_names_one_line() {
+    for line in ["{", "x", "{\"a\":}", "{\"a\":1} {\"b\":2}", "{\"a\":1,}", "[1", "\u{1}", "{\"a\":\"\t\"}"] {
+        let (got, _) = answers(&format!("\n\n{line}\n"));
+        assert_eq!(got[0]["line"], 3, "{line}");
+        let error = got[0]["error"].as_str().unwrap();
+        assert!(!error.contains("line 1") && !error.contains(": ."), "{line}: {error}");
+        assert!(error.starts_with("not JSON: ") && error.contains(" at column "), "{line}: {error}");
+    }
 }
 
 #[test]
