@@ -25,6 +25,7 @@ pub(crate) use template::{MASK, is_file_path};
 pub(crate) use title::values as title_values;
 pub(crate) use when::parse as moment;
 
+pub use classify::objects::error_type;
 pub use classify::weighed_hashes;
 pub use envelope::PayloadLocation;
 pub use fingerprint::{FINGERPRINT_VERSION, Skeleton};

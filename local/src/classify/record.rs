@@ -1,7 +1,7 @@
 //! The fields of an error record, in the spellings that people have them in.
 
 use super::id::Id;
-use domain::read::json::Raw;
+use domain::read::{error_type, json::Raw};
 use domain::reading::Failure;
 
 /// The names of the fields, as the documentation has them.
@@ -16,9 +16,8 @@ const ERROR_MESSAGE: Names = &["errormessage", "exceptionmessage", "message", "e
 const STACK_TRACE: Names = &["stacktrace", "stack", "errorstack", "backtrace", "errorbacktrace"];
 const BODY: Names = &["body"];
 
-/// Objects that hold the error, as loggers write them, and what its type is called there.
+/// Objects that hold the error, as loggers and services write them.
 const INSIDE: [&str; 3] = ["error", "err", "exception"];
-const TYPE_INSIDE: [&str; 3] = ["type", "name", "code"];
 
 /// An error record.
 #[derive(Default)]
@@ -91,7 +90,7 @@ fn with(failure: Failure, inside: Raw<'_>) -> Result<Failure, Refused> {
     // Its own objects are causes, which are not read.
     let flat = inside.members().filter(|(name, _)| !INSIDE.contains(name));
     let inner = fields(flat)?;
-    let error_type = inner.failure.error_type.or_else(|| inside.first(&TYPE_INSIDE)?.as_scalar());
+    let error_type = inner.failure.error_type.or_else(|| error_type(inside));
     Ok(Failure {
         error_type: failure.error_type.or(error_type),
         message: failure.message.or(inner.failure.message),

@@ -200,6 +200,21 @@ fn the_spellings_of_a_record_mean_the_same() {
 }
 
 #[test]
+fn the_most_telling_member_of_an_error_object_is_its_type() {
+    let lines = [
+        (r#"{"error":{"message":"m","type":"requests","code":"rate_limit_exceeded"}}"#, "rate_limit_exceeded: m"),
+        (r#"{"error":{"message":"m","name":"AxiosError","code":"ERR_BAD_RESPONSE","status":503}}"#, "503: m"),
+        (r#"{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED"}}"#, "429: m"),
+        (r#"{"err":{"name":"PriceError","message":"m"}}"#, "PriceError: m"),
+        (r#"{"error":{"errno":-104,"code":"ECONNRESET","syscall":"read"}}"#, "ECONNRESET"),
+        (r#"{"error":{"type":"KeyError","errorType":"Mine","message":"m"}}"#, "Mine: m"),
+    ];
+    for (line, title) in lines {
+        assert_eq!(answers(line).0[0]["title"], title, "{line}");
+    }
+}
+
+#[test]
 fn ignored_fields_are_named_once_with_their_line() {
     let (got, good, notices) = answers_and_notices(
         "{\"id\":1,\"error_message\":\"timed out\",\"level\":\"error\",\"pod\":{}}\n{\"error_message\":\"x\"}\n{\"error_message\":\"y\",\"level\":1,\"pod\":2}\n{\"message\":\"y\",\"host\":1}",

@@ -235,6 +235,18 @@ pub fn names_error(text: &str) -> bool {
     is_error_name(text.trim()) || bare::status(text).is_some()
 }
 
+/// Returns the name, the code or the status that tells most about an error, from the members of its object.
+///
+/// ```
+/// use domain::read::{error_type, json::Raw};
+///
+/// let error = r#"{"name":"AxiosError","code":"ERR_BAD_RESPONSE","status":503}"#;
+/// assert_eq!(error_type(Raw::new(error)).as_deref(), Some("503"));
+/// ```
+pub fn error_type(object: Raw<'_>) -> Option<String> {
+    read(&Index::new(object)).error_type
+}
+
 /// Returns the name, the code or the status of the first error that a message prints.
 pub fn error_type_in(message: &str) -> Option<String> {
     let fields = Index::new(Raw::new(&message[message.find("{\"")?..]));
