@@ -6,7 +6,7 @@ pub const HELP: &str = r#"Input: one JSON object per line of at most 8 MiB. `jq 
   An error record. Every field is optional, but one besides the id is needed:
     {"id":1,"error_type":"java.net.SocketTimeoutException","error_message":"Read timed out"}
 
-    id             any JSON value; the answer repeats it
+    id             any JSON value; the answer repeats it as it is written
     error_type     class or code of the error
     error_message  its message
     stack_trace    its stack: a text, or an array of lines; anything else counts as none

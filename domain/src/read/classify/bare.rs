@@ -23,9 +23,17 @@ pub fn status(text: &str) -> Option<u16> {
     let number: u16 = text[start..end].parse().ok().filter(|number| end - start == 3 && (400..600).contains(number))?;
     let before = text[..start].to_ascii_lowercase();
     let after = text[end..].trim_start_matches([' ', '(', ':', '-', '_']).trim_end_matches(')').to_ascii_lowercase();
-    let announced = || (before.contains("http") || before.contains("status")) && is_made_of_words(&before);
+    let names_http = before.contains("http") || before.contains("status") || is_only_http(number);
+    // A minus sign alone announces nothing.
+    let is_word = before.contains(|c: char| c.is_ascii_alphabetic());
+    let announced = || names_http && is_word && is_made_of_words(&before);
     let led = line.is_some() || if start == 0 { is_well_known(number) || phrase(&after) } else { announced() };
-    (led && (after.is_empty() || phrase(&after))).then_some(number)
+    (led && (phrase(&after) || is_made_of_words(&after))).then_some(number)
+}
+
+/// Whether a number means a status wherever it is called an error. SQL Server has an error 547.
+fn is_only_http(number: u16) -> bool {
+    matches!(number, 429 | 502..=504)
 }
 
 fn is_made_of_words(text: &str) -> bool {
@@ -84,7 +92,13 @@ mod tests {
             ("200", 0),
             ("1213", 0),
             ("-503", 0),
-            ("Error 503", 0),
+            ("-503 Error", 0),
+            ("Error 503", 503),
+            ("Error: 429", 429),
+            ("Error 547", 0),
+            ("Error 404", 0),
+            ("404 Error", 404),
+            ("HTTP Error 503: Service Unavailable", 503),
             ("Order503", 0),
             ("http.Handler503", 0),
             ("503 of 600", 0),
