@@ -38,7 +38,7 @@ fn sixteen_times_the_letter_is_at_most_sixteen_times_the_work() {
     let pieces = [
         "{\"a\":", "[", "[[],", "\"\\u0041", "{\"type\":\"x\",\"message\":{", "1", "e", "\\", "'a ", "{", "a=", "http://a/", "at a.b(C.java:1)\n",
         "at a.b.C.d() in c.cs:line 1\n", "Caused by: a.B: c\n", "  File \"a.py\", line 1, in f\n", "a.b()\n\t/a/b.go:1\n", "1: a::{closure#0}::b\n", "#0 a(1): b()\n", "a.rb:1:in `b'\n",
-        " ---> A.B: c\n", "timeout ", "x_y_", "aB", "SQLSTATE ", "error ", "€",
+        "{\"error\":", "{\"error\":{\"code\":429}} ", "{\"id\":1,\"name\":\"b\"} ", "{ {\"a\":1} ", " ---> A.B: c\n", "timeout ", "x_y_", "aB", "SQLSTATE ", "error ", "€",
     ];
     let of_size = |piece: &str, bytes: usize| piece.repeat(bytes / piece.len());
     for piece in pieces {
@@ -46,6 +46,11 @@ fn sixteen_times_the_letter_is_at_most_sixteen_times_the_work() {
             ("body", (|text: &str| message(text.to_owned())) as fn(&str) -> DeadMessage),
             ("message", |text| stamped(text, false)),
             ("stack", |text| stamped(text, true)),
+            ("attribute", |text| {
+                let mut message = message("{}".to_owned());
+                message.content.attributes.insert("ErrorMessage".into(), Attribute::text(text));
+                message
+            }),
         ] {
             let (small, small_count) = cost(&make(&of_size(piece, 1 << 16)));
             let (large, large_count) = cost(&make(&of_size(piece, 1 << 20)));
