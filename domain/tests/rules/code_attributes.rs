@@ -44,6 +44,7 @@ fn a_code_alone_in_an_attribute_is_an_error_if_it_is_the_name_of_one() {
         "302",
         "SUCCESS",
         "NO_ERROR",
+        "UNKNOWN",
         "N/A",
         "1",
         "true",

@@ -22,7 +22,7 @@ const MESSAGES: &[&str] = &["errorMessage", "exceptionMessage", "failureMessage"
 const STACKS: &[&str] = &["errorStack", "stackTrace", "errorStackTrace", "exceptionStackTrace"];
 
 /// Codes that name no error. 200 is the status of a call that a function answered with an error of its own.
-const NO_ERRORS: [&str; 5] = ["200", "0", "ok", "none", "success"];
+const NO_ERRORS: [&str; 6] = ["200", "0", "ok", "none", "success", "unknown"];
 
 /// Returns the error and the names of its attributes; `None` if no attribute says what happened. `is_redriven` says
 /// whether a redrive policy moved the message.
@@ -36,10 +36,11 @@ pub fn failure(attributes: &Attributes, is_redriven: bool) -> Option<(Failure, S
         Some(text.to_owned())
     };
     let (error_type, message, stack) = (text(TYPES), text(MESSAGES), text(STACKS));
-    let code = text(CODES).filter(|code| !NO_ERRORS.contains(&code.trim().to_ascii_lowercase().as_str()));
+    let is_error = |code: &String| !NO_ERRORS.contains(&code.trim().to_ascii_lowercase().as_str());
+    let code = text(CODES).filter(is_error);
     let listed = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if message.is_none() && stack.is_none() {
-        let named = [error_type, code].into_iter().flatten().find(|name| names_error(name));
+        let named = [error_type, code].into_iter().flatten().find(|name| is_error(name) && names_error(name));
         let failure = Failure { error_type: Some(named.filter(|_| !is_redriven)?), ..Failure::default() };
         return Some((failure, listed(&names)));
     }
