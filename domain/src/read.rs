@@ -17,6 +17,7 @@ mod template;
 mod times;
 mod title;
 mod unread;
+mod vocabulary;
 mod when;
 
 pub(crate) use classify::after_replays;

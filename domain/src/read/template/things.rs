@@ -1,6 +1,6 @@
 //! Names that people give to things, and free text: data without a digit, known by the noun before it or by its place.
 
-use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, shapes, words};
+use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, persons::is_ordinary, persons::is_person, shapes, words};
 
 /// The longest free text that is looked at, bytes: a short answer, not a sentence.
 const FREE_BYTES_MAX: usize = 80;
@@ -20,13 +20,6 @@ const TEXTS: &[&str] = &[
     "string", "text", "input", "literal", "postcode", "email", "iban", "bic", "isbn", "ean", "barcode", "phone", "amount",
     "address", "sku", "value", "price", "date", "quantity", "user", "username", "login", "member", "owner", "author",
     "recipient", "sender",
-];
-
-/// Nouns of persons, in lower case: two capitalised words after one of them are a name.
-#[rustfmt::skip]
-const PERSONS: &[&str] = &[
-    "customer", "patient", "employee", "passenger", "user", "member", "contact", "supplier", "vendor", "tenant",
-    "recipient", "sender", "owner", "guest", "student", "teacher", "candidate", "applicant", "claimant",
 ];
 
 /// Nouns of files, whose names may have blanks.
@@ -71,12 +64,12 @@ pub fn precede_data(last: &str, second: &str, inside: &str, after: &str) -> bool
 }
 
 /// Whether a word names a part of a thing rather than the thing.
-fn is_part(word: &str) -> bool {
+pub fn is_part(word: &str) -> bool {
     PARTS.iter().any(|part| word.eq_ignore_ascii_case(part))
 }
 
 /// Whether a word has a letter that English lacks.
-fn has_foreign(word: &str) -> bool {
+pub fn has_foreign(word: &str) -> bool {
     !word.is_ascii() && word.chars().any(|c| c.is_alphabetic() && !c.is_ascii())
 }
 
@@ -115,22 +108,7 @@ pub fn is_of_sentences(word: &str) -> bool {
 
 /// Whether a word, in lower case, is the noun of a thing or person that has a name, or of a text that somebody wrote.
 pub fn is_named(word: &str) -> bool {
-    labels::THINGS.contains(&word)
-        || PERSONS.contains(&word)
-        || (TEXTS.contains(&word) && !matches!(word, "value" | "input"))
-}
-
-/// Whether a text ends in a title of courtesy, after which a capitalised word is a person's name.
-fn is_titled(text: &str) -> bool {
-    #[rustfmt::skip]
-    const TITLES: &[&str] = &[
-        "Mr", "Mrs", "Ms", "Miss", "Mx", "Sir", "Dr", "Prof", "Frau", "Herr", "Herrn", "Fräulein", "Monsieur", "Madame", "Mme",
-        "Mlle", "Señor", "Señora", "Sr", "Sra", "Srta", "Signor", "Signora", "Sig", "Senhor", "Senhora", "Mevrouw", "Meneer",
-        "Pan", "Pani",
-    ];
-    let Some(before) = text.strip_suffix(' ') else { return false };
-    let before = before.strip_suffix('.').unwrap_or(before);
-    before.rsplit(|c: char| !c.is_alphabetic()).next().is_some_and(|last| TITLES.contains(&last))
+    labels::THINGS.contains(&word) || is_person(word) || (TEXTS.contains(&word) && !matches!(word, "value" | "input"))
 }
 
 /// Whether a word, in lower case, is a part of a sentence rather than of a name.
@@ -171,7 +149,9 @@ impl Scanner<'_> {
         }
         let before = self.out.text.trim_end_matches([':', ' ']);
         let label = &before[before.floor_char_boundary(before.len().saturating_sub(LABEL_BYTES_MAX))..];
-        let is_value = self.announces_wrong_value() || labels::labels_value(&label.to_lowercase());
+        // `Recipient: Mailbox Full` says what is wrong.
+        let is_said = || rest[..end].split_whitespace().all(is_ordinary);
+        let is_value = self.announces_wrong_value() || labels::labels_value(&label.to_lowercase()) && !is_said();
         if is_value {
             self.at += end;
             self.out.mask();
@@ -204,44 +184,29 @@ impl Scanner<'_> {
         true
     }
 
-    /// Returns how many bytes after this word belong to the name of a person or of a file that it begins: `customer
-    /// Anna van Dam`, `file Rechnung März.pdf`.
-    pub(super) fn capitalised_name(&self, core: &str) -> Option<usize> {
-        if !begins_name(core) {
+    /// Returns how many bytes after this word belong to the name of a file that it begins: `file Rechnung März.pdf`.
+    pub(super) fn file_name(&self, core: &str) -> Option<usize> {
+        if !begins_name(core) || is_part(core) || !FILES.contains(&self.out.before[0].as_str()) {
             return None;
         }
-        let last = self.out.before[0].as_str();
-        // `Customer Self Service` is the name of a program.
-        let is_person =
-            PERSONS.contains(&last) && self.out.text.strip_suffix(' ').is_some_and(|text| text.ends_with(last));
-        let is_file = FILES.contains(&last);
-        let is_titled = is_titled(&self.out.text);
-        if !(is_person || is_file || is_titled) || is_part(core) {
-            return None;
-        }
-        let is_person = is_person || is_titled;
         let after = self.rest();
-        let (mut at, mut end) = (0, (is_titled || has_foreign(core)).then_some(0));
+        let mut at = 0;
         for _ in 0..MORE_WORDS_MAX {
-            let Some(word) = after[at..].strip_prefix(' ') else { break };
+            let word = after[at..].strip_prefix(' ')?;
             let length = word.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c)).unwrap_or(word.len());
             let word = word[..length].trim_end_matches([':', '.', '!', '?']);
-            let is_particle = is_person && ["van", "von", "de", "der", "da", "di", "al", "bin"].contains(&word);
-            if !(begins_name(word) || is_particle) || is_part(word) {
-                break;
+            if !begins_name(word) || is_part(word) {
+                return None;
             }
             at += 1 + word.len();
-            if is_file && paths::is_document(word) {
+            if paths::is_document(word) {
                 return Some(at);
             }
-            if begins_name(word) {
-                end = Some(at);
-            }
             if word.len() < length {
-                break;
+                return None;
             }
         }
-        end.filter(|_| is_person)
+        None
     }
 
     /// Returns how many bytes after this word belong to the name of a thing that it begins: `Product Gartenschlauch
