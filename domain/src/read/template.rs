@@ -30,7 +30,7 @@ pub use codes::is_known_name as is_code_name;
 pub use given_names::is_given_name;
 use out::Out;
 pub(crate) use paths::is_file as is_file_path;
-pub use persons::is_person;
+pub use persons::{is_person, is_titled};
 use shapes::Shape;
 pub use shapes::is_unspaced;
 pub use words::singular;

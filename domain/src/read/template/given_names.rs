@@ -2,12 +2,19 @@
 //!
 //! Names that are also words of programs or of sentences are left out (`Max`, `Mark`, `Grace`, `Ruby`, `Victoria`).
 
+use alloc::string::String;
+
 /// Whether a word is a given name. A double name counts by its first half: `Jean-Luc`.
 pub fn is_given_name(word: &str) -> bool {
     let first = word.split('-').next().unwrap_or(word);
-    NAMES.binary_search(&first).is_ok() || {
-        let is_capital = first.len() > 2 && first.chars().all(char::is_uppercase);
-        is_capital && NAMES.iter().any(|name| name.to_uppercase() == first)
+    let mut chars = first.chars();
+    let is_capital = first.len() > 2 && first.chars().all(char::is_uppercase);
+    match chars.next().filter(|_| is_capital) {
+        Some(initial) => {
+            let rest = chars.flat_map(char::to_lowercase);
+            NAMES.binary_search(&&*[initial].into_iter().chain(rest).collect::<String>()).is_ok()
+        }
+        None => NAMES.binary_search(&first).is_ok(),
     }
 }
 

@@ -100,7 +100,7 @@ const TITLES: &[&str] = &[
 ];
 
 /// Whether a text ends in a title of courtesy, after which a capitalised word is a person's name.
-fn is_titled(text: &str) -> bool {
+pub fn is_titled(text: &str) -> bool {
     let Some(before) = text.strip_suffix(' ') else { return false };
     let before = before.strip_suffix('.').unwrap_or(before);
     before.rsplit(|c: char| !c.is_alphabetic()).next().is_some_and(|last| TITLES.contains(&last))

@@ -102,6 +102,7 @@ fn is_private(before: &str, after: &str) -> bool {
     let is_amount = name_at(before) == before.len() && words().any(|word| announces(MONEY, &word));
     is_amount
         || is_home()
+        || template::is_titled(before)
         || before.ends_with(['$', '€', '£', '¥'])
         || words().any(|word| {
             PRIVATE_WORDS.contains(&word.as_str()) || announces(PRIVATE, &word) || template::is_person(&word)
