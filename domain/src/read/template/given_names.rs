@@ -1,4 +1,4 @@
-//! Given names: the most frequent ones of Central and Western Europe and of the Americas.
+//! Given names that are common in Central and Western Europe and in the Americas. Not from a census: a list to be added to.
 //!
 //! Names that are also words of programs or of sentences are left out (`Max`, `Mark`, `Grace`, `Ruby`, `Victoria`).
 

@@ -1,11 +1,9 @@
-//! Names that people give to things, and free text: data without a digit, known by the noun before it or by its place.
+//! Names that people give to things: data without a digit, known by the noun before it or by its place.
 
-use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, persons::is_ordinary, persons::is_person, shapes, words};
+use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, shapes, words};
 
 /// The longest free text that is looked at, bytes: a short answer, not a sentence.
-const FREE_BYTES_MAX: usize = 80;
-/// The longest label that announces a value, bytes.
-const LABEL_BYTES_MAX: usize = 32;
+pub const FREE_BYTES_MAX: usize = 80;
 /// The most words of a name that follow its first.
 const MORE_WORDS_MAX: usize = 3;
 
@@ -16,7 +14,7 @@ const CODED: &[&str] =
 
 /// Nouns of texts that somebody wrote: what is quoted after them is that text.
 #[rustfmt::skip]
-const TEXTS: &[&str] = &[
+pub const TEXTS: &[&str] = &[
     "string", "text", "input", "literal", "postcode", "email", "iban", "bic", "isbn", "ean", "barcode", "phone", "amount",
     "address", "sku", "value", "price", "date", "quantity", "user", "username", "login", "member", "owner", "author",
     "recipient", "sender",
@@ -106,11 +104,6 @@ pub fn is_of_sentences(word: &str) -> bool {
         || OF_ERRORS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Whether a word, in lower case, is the noun of a thing or person that has a name, or of a text that somebody wrote.
-pub fn is_named(word: &str) -> bool {
-    labels::THINGS.contains(&word) || is_person(word) || (TEXTS.contains(&word) && !matches!(word, "value" | "input"))
-}
-
 /// Whether a word, in lower case, is a part of a sentence rather than of a name.
 fn is_joint(word: &str) -> bool {
     words::OF_SENTENCES.contains(&word) || words::joins_sentence(word)
@@ -130,35 +123,6 @@ pub fn is_free_text(text: &str) -> bool {
 }
 
 impl Scanner<'_> {
-    /// `Unable to parse date: nächsten Freitag`: several words that end the message, after the announcement of a wrong
-    /// value.
-    pub(super) fn free_text(&mut self) -> bool {
-        if !self.closings.is_empty() || !self.out.text.ends_with(": ") {
-            return false;
-        }
-        let rest = head(self.rest(), FREE_BYTES_MAX);
-        let end = rest.find([',', ';', ')', '\n']);
-        #[cfg(test)]
-        {
-            self.ahead_bytes += end.unwrap_or(rest.len());
-        }
-        let ends_text = rest.len() == self.rest().len();
-        let Some(end) = end.or(ends_text.then_some(rest.len())) else { return false };
-        if !is_free_text(&rest[..end]) {
-            return false;
-        }
-        let before = self.out.text.trim_end_matches([':', ' ']);
-        let label = &before[before.floor_char_boundary(before.len().saturating_sub(LABEL_BYTES_MAX))..];
-        // `Recipient: Mailbox Full` says what is wrong.
-        let is_said = || rest[..end].split_whitespace().all(is_ordinary);
-        let is_value = self.announces_wrong_value() || labels::labels_value(&label.to_lowercase()) && !is_said();
-        if is_value {
-            self.at += end;
-            self.out.mask();
-        }
-        is_value
-    }
-
     /// `got: :later`, `got: %{a: 7}`: an atom or a map of Elixir where something else was expected.
     pub(super) fn term(&mut self) -> bool {
         if self.out.before[0] != "got" {
