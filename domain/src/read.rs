@@ -18,6 +18,7 @@ mod times;
 mod title;
 mod type_name;
 mod unread;
+mod vocabulary;
 mod when;
 
 pub(crate) use classify::after_replays;

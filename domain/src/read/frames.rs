@@ -149,7 +149,14 @@ fn cause(text: &str) -> Option<Cause> {
     let numbered = name.split_once(" (").filter(|(_, number)| number.bytes().all(|b| b.is_ascii_digit() || b == b'x'));
     let name = numbered.map_or(name, |(name, _)| name);
     (!name.is_empty() && !name.contains(' '))
-        .then(|| Cause { error_type: name.to_string(), message: message.trim_end_matches(')').to_string() })
+        .then(|| Cause { error_type: name.to_string(), message: without_strays(message).to_string() })
+}
+
+/// Returns a message without the closing brackets at its end that belong to what is around it.
+fn without_strays(message: &str) -> &str {
+    let strays = message.matches(')').count().saturating_sub(message.matches('(').count());
+    let at_end = message.len() - message.trim_end_matches(')').len();
+    &message[..message.len() - strays.min(at_end)]
 }
 
 /// `T: m`, or a bare type.

@@ -8,12 +8,14 @@
 
 mod codes;
 mod cuts;
+mod given_names;
 mod hosts;
 mod labels;
 mod lists;
 mod members;
 mod out;
 mod paths;
+mod persons;
 mod quotes;
 mod records;
 mod shapes;
@@ -25,8 +27,10 @@ use crate::text::head;
 use alloc::string::String;
 use alloc::vec::Vec;
 pub use codes::is_known_name as is_code_name;
+pub use given_names::is_given_name;
 use out::Out;
 pub(crate) use paths::is_file as is_file_path;
+pub use persons::{is_person, is_titled};
 use shapes::Shape;
 pub use shapes::is_unspaced;
 pub use words::singular;
@@ -246,6 +250,13 @@ impl<'a> Scanner<'a> {
         if core.is_empty() {
             return chunk.chars().for_each(|c| self.out.punctuation(c));
         }
+        if let Some(more) = self.persons_name(core, tail) {
+            self.at += more;
+            self.out.mask();
+            // The stop after an initial or a title is part of the name.
+            let tail = if more > 0 { "" } else { tail };
+            return tail.chars().for_each(|c| self.out.punctuation(c));
+        }
         self.core(core, tail);
         // The padding of base64 is part of the mask.
         let padded = self.out.run.is_some_and(|end| end.text == self.out.text.len());
@@ -290,7 +301,7 @@ impl<'a> Scanner<'a> {
         if is_user && words::is_user(core) {
             return self.out.mask();
         }
-        let name = || self.capitalised_name(core).or_else(|| self.thing_name(core));
+        let name = || self.file_name(core).or_else(|| self.thing_name(core));
         if let Some(more) = tail.is_empty().then(name).flatten() {
             self.at += more;
             return self.out.mask();

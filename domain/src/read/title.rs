@@ -3,6 +3,7 @@
 //! A title has no word that the error lacks. It leaves out what follows the cause (details, statements, help) and what
 //! is said twice, and shortens namespaces.
 
+mod marks;
 mod values;
 
 pub(crate) use values::values;
@@ -11,9 +12,9 @@ use super::Case;
 use super::frames::Cause;
 use super::template::{MASK, Template};
 use crate::text::head;
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
+use marks::closed;
 
 /// The longest title, bytes: one line on the screen.
 const TITLE_BYTES_MAX: usize = 240;
@@ -35,14 +36,14 @@ pub fn title(case: Case<'_>, error_type: &str, template: &Template, root: Option
     }
     let kind = short_type(error_type);
     let shown = &template.shown[..template.shown_end];
+    let message = case.failure.message.as_deref().unwrap_or_default();
+    let is_cut = template.shown_end < template.shown.len();
     let title = match template.beneath {
         Some((outer, inner)) if inner < shown.len() && outer <= inner => {
-            let beneath = shown[inner..].trim_end();
-            let beneath =
-                if has_open_bracket(beneath) { beneath } else { beneath.strip_suffix(')').unwrap_or(beneath) };
-            led_to(beneath.to_string(), with_type(kind, shown[..outer].trim()))
+            let beneath = closed(shown[inner..].trim_start(), message, is_cut).into_owned();
+            led_to(beneath, with_type(kind, &closed(shown[..outer].trim_start(), message, false)))
         }
-        _ => with_type(kind, &closed(shown.trim())),
+        _ => with_type(kind, &closed(shown.trim_start(), message, is_cut)),
     };
     let root = case.stack.causes.last().zip(root).map(|(cause, template)| of_cause(cause, template));
     let root = root.filter(|root| !root.is_empty() && !title.starts_with(root.as_str()));
@@ -58,21 +59,9 @@ fn led_to(root: String, title: String) -> String {
 }
 
 fn of_cause(cause: &Cause, template: &Template) -> String {
-    with_type(short_type(&cause.error_type), template.shown[..template.shown_end].trim())
-}
-
-/// Whether the last closing bracket of a text belongs to one that the text opens.
-fn has_open_bracket(text: &str) -> bool {
-    text.matches('(').count() >= text.matches(')').count()
-}
-
-/// Closes a bracket that was cut open.
-fn closed(text: &str) -> Cow<'_, str> {
-    if text.matches('(').count() == text.matches(')').count() + 1 {
-        (text.to_string() + ")").into()
-    } else {
-        text.into()
-    }
+    let is_cut = template.shown_end < template.shown.len();
+    let shown = template.shown[..template.shown_end].trim_start();
+    with_type(short_type(&cause.error_type), &closed(shown, &cause.message, is_cut))
 }
 
 /// Joins type and message, without saying the type twice.
@@ -121,16 +110,7 @@ fn bounded(title: String) -> String {
         let word = if title[kept.len()..].starts_with(' ') { kept.len() } else { kept.rfind(' ').unwrap_or(0) };
         title.truncate(title[..word].trim_end_matches([' ', ',', ';']).len());
         title.push_str(if title.is_empty() { "…" } else { " …" });
+        marks::close_cut(&mut title);
     }
-    without_lone_quote(title)
-}
-
-/// Replaces the last quotation mark if it has no partner.
-fn without_lone_quote(mut title: String) -> String {
-    if !title.matches('"').count().is_multiple_of(2)
-        && let Some(at) = title.rfind('"')
-    {
-        title.replace_range(at..=at, " ");
-    }
-    title.trim().to_string()
+    marks::without_lone_quote(title)
 }

@@ -29,6 +29,7 @@ mod replay_windows;
 mod sign_in;
 mod stored_names;
 mod team_envelopes;
+mod titles;
 mod unwrapping;
 mod watch;
 mod weights;

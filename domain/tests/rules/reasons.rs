@@ -75,7 +75,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("Error", "value must anna@example.com have", "the sentence says \"must *\""),
     ("", "the address cannot anna@example.com", "the sentence says \"cannot *\""),
     ("", "the mail address must not be anna@example.com", "wording: \"must not\""),
-    ("", "temporarily anna@example.com", "the sentence says \"temporarily *\"; but words in its data suggest permanent"),
+    ("", "temporarily anna@example.com", "the sentence says \"temporarily *\""),
     ("", "login of anna@example.com was rejected by bank DE89370400440532013000", "the sentence says \"rejected by\""),
     // Numbers of cards, accounts and telephones.
     ("", "no customer Anna Kowalski with card 4111 1111 1111 1111", "the sentence says \"no customer\""),
@@ -86,9 +86,9 @@ const ROWS: &[(&str, &str, &str)] = &[
     // Names of persons and tenants, some of which the weights know.
     ("", "the name is not \"Kowalski\"", "the sentence says \"not *\""),
     ("", "customer Anna Kowalski does not pay", "the sentence says \"does not\""),
-    ("", "user 'anna' of tenant 'gold' ended session 7", "the words \"user\", \"tenant\" and \"session\" suggest permanent"),
-    ("", "C:\\Users\\anna\\orders\\in.csv is locked", "the words \"is locked\" suggest permanent"),
-    ("Swoosh.DeliveryError", "delivery error: Response: {422, %{\"to\" => \"anna@mail.example\"}}", "the word \"delivery\" suggests permanent"),
+    ("", "user 'anna' of tenant 'gold' ended session 7", "the word \"user\" suggests permanent"),
+    ("", "C:\\Users\\anna\\orders\\in.csv is locked", "no known pattern matched"),
+    ("Swoosh.DeliveryError", "delivery error: Response: {422, %{\"to\" => \"anna@mail.example\"}}", "the word \"error\" suggests permanent"),
     // Tokens and addresses.
     ("", "Bearer must eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "the sentence says \"must *\""),
     ("", "until 7c9e6679-7425-40de-944b-e07fc1f90ae7", "the sentence says \"until *\""),

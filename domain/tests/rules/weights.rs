@@ -11,7 +11,7 @@ use crate::reader::{CLASSES, Case, cases};
 use domain::policy::{AutoApproval, Policy};
 use domain::read::{classify_failure, weighed_hashes};
 use domain::reading::{Class, Failure};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The sets that teach nothing.
 const KEPT_BACK: [&str; 6] = [
@@ -33,6 +33,9 @@ const UNIT: f64 = 40.0;
 /// The weights that are stored: the greatest ones.
 const STORED_MAX: usize = 12_000;
 
+/// A word is weighed if so many repositories have it: a word of one is often data of its errors.
+const ORIGINS_MIN: usize = 2;
+
 /// An error: where the weights of its words are, and 1 if it is transient, -1 if it is permanent.
 struct Example {
     at: Vec<usize>,
@@ -42,6 +45,7 @@ struct Example {
 /// Returns the hashes that occur in these files, sorted, and the errors.
 fn examples(files: &[&str]) -> (Vec<u32>, Vec<Example>) {
     let mut errors = Vec::new();
+    let mut origins: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for Case { fields, .. } in files.iter().flat_map(|file| cases(file)) {
         let side = match fields[0].as_str() {
             "T" => 1.0,
@@ -49,14 +53,18 @@ fn examples(files: &[&str]) -> (Vec<u32>, Vec<Example>) {
             _ => continue,
         };
         let message = fields[2].split(" ¦¦ ").next().unwrap_or_default();
-        errors.push((weighed_hashes(&fields[1], message), side));
+        let hashes = weighed_hashes(&fields[1], message);
+        let repository = fields[3].split(' ').next().unwrap_or_default();
+        for hash in &hashes {
+            origins.entry(*hash).or_default().insert(repository.to_owned());
+        }
+        errors.push((hashes, side));
     }
-    let mut hashes: Vec<u32> = errors.iter().flat_map(|(hashes, _)| hashes).copied().collect();
-    hashes.sort_unstable();
-    hashes.dedup();
-    let place = |hash: &u32| hashes.binary_search(hash).unwrap();
+    let hashes: Vec<u32> =
+        origins.into_iter().filter(|(_, origins)| origins.len() >= ORIGINS_MIN).map(|(hash, _)| hash).collect();
+    let place = |hash: &u32| hashes.binary_search(hash).ok();
     let examples =
-        errors.iter().map(|(of, side)| Example { at: of.iter().map(place).collect(), side: *side }).collect();
+        errors.iter().map(|(of, side)| Example { at: of.iter().filter_map(place).collect(), side: *side }).collect();
     (hashes, examples)
 }
 

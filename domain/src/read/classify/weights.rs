@@ -1,8 +1,8 @@
 //! Words that are weighed: what labelled errors with the same words were.
 //!
-//! The words of a message, its pairs of neighbouring words and the words of its type's name have a weight each, learned
-//! from the labelled errors of the reader's exam (`rules::weights`). The weights that an error has are added: a sum above
-//! zero suggests "transient". The sum decides nothing by itself:
+//! The words of a message that its template shows, its pairs of neighbouring words and the words of its type's name have
+//! a weight each, learned from the labelled errors of the reader's exam (`rules::weights`). The weights that an error has
+//! are added: a sum above zero suggests "transient". The sum decides nothing by itself:
 //!
 //! - Where nothing else is known, a clear sum is a guess ([`find`]).
 //! - Where only a word or the form of a sentence is known, a sum the other way makes it a guess ([`doubted`]).
@@ -13,6 +13,7 @@
 use super::network::NETWORK;
 use super::quoted::Shown;
 use super::{conditions, finding, names, spaced};
+use crate::read::template;
 use crate::reading::{Category, Class, Classification, Confidence, GUESS_PCT_MAX};
 use crate::text;
 use alloc::format;
@@ -33,6 +34,8 @@ const TRANSIENT_DOUBTED: i32 = 0;
 const PERMANENT_DOUBTED: i32 = 24;
 /// What is surer than this, percent, is not doubted: codes, types and whole sentences.
 const DOUBTED_PCT_MAX: u8 = 65;
+/// The part of a message whose data is masked, bytes.
+const READ_BYTES_MAX: usize = 1024;
 /// The part of a message that is weighed, bytes.
 const MESSAGE_BYTES_MAX: usize = 400;
 /// The words of a message that are weighed.
@@ -49,7 +52,7 @@ const OF_GRAMMAR: &[&str] = &[
 /// Words in the names of types that say nothing but that it is an error, or what a language calls every error.
 const OF_EVERY_TYPE: &[&str] = &["error", "errors", "exception", "runtime", "string", "wrap"];
 
-/// Gives each word, pair of words and word of the type's name of a failure to `see`, with its hash. Words with digits
+/// Gives each word, pair of words and word of the type's name of a failure, whose data is masked, to `see`, with its hash. Words with digits
 /// are data. A word may come several times.
 fn each(error_type: &str, message: &str, mut see: impl FnMut(u32, &[&str])) {
     let is_word = |word: &str| word.len() > 1 && !word.contains(|c: char| c.is_numeric());
@@ -74,8 +77,17 @@ fn each(error_type: &str, message: &str, mut see: impl FnMut(u32, &[&str])) {
 /// Returns the hashes of what is weighed in a failure, sorted, each once. The hash of nothing is always among them: its
 /// weight is what all errors have in common.
 pub fn hashes(error_type: &str, message: &str) -> Vec<u32> {
+    hashes_shown(error_type, &shown(error_type, message))
+}
+
+/// Returns the message with its data masked: names of persons and things are not weighed.
+fn shown(error_type: &str, message: &str) -> String {
+    template::from_message(text::head(message, READ_BYTES_MAX), error_type).shown
+}
+
+fn hashes_shown(error_type: &str, shown: &str) -> Vec<u32> {
     let mut hashes = Vec::new();
-    each(error_type, message, |hash, _| hashes.push(hash));
+    each(error_type, shown, |hash, _| hashes.push(hash));
     hashes.sort_unstable();
     hashes.dedup();
     hashes
@@ -94,19 +106,20 @@ fn weight(hash: u32) -> i32 {
     at.map_or(0, |at| i32::from(i8::from_be_bytes([entries[at][4]])))
 }
 
-/// Returns the sum of the weights of a failure.
-fn sum(error_type: &str, message: &str) -> i32 {
-    hashes(error_type, message).into_iter().map(weight).sum()
+/// Returns the sum of the weights of a failure with this shown message.
+fn sum(error_type: &str, shown: &str) -> i32 {
+    hashes_shown(error_type, shown).into_iter().map(weight).sum()
 }
 
 /// Returns what the words of a failure suggest, if they do so clearly.
 pub fn find(error_type: &str, message: &str) -> Option<Classification> {
-    let class = match sum(error_type, message) {
+    let shown = shown(error_type, message);
+    let class = match sum(error_type, &shown) {
         TRANSIENT_MIN.. => Class::Transient,
         ..=PERMANENT_MAX => Class::Permanent,
         _ => return None,
     };
-    let reason = reason(error_type, message, class)?;
+    let reason = reason(error_type, message, &shown, class)?;
     Some(finding(class, Category::Unknown, GUESS_PCT_MAX, reason))
 }
 
@@ -121,9 +134,10 @@ pub fn doubted(found: Classification, error_type: &str, message: &str) -> Classi
     if !is_weak || is_bare(&found.reason, message) {
         return found;
     }
-    let sum = sum(error_type, message);
+    let shown = shown(error_type, message);
+    let sum = sum(error_type, &shown);
     let is_doubted = if other == Class::Permanent { sum < TRANSIENT_DOUBTED } else { sum > PERMANENT_DOUBTED };
-    match is_doubted.then(|| reason(error_type, message, other)).flatten() {
+    match is_doubted.then(|| reason(error_type, message, &shown, other)).flatten() {
         Some(against) => Classification {
             confidence: Confidence::from_pct(GUESS_PCT_MAX),
             reason: format!("{}; but {against}", found.reason),
@@ -151,10 +165,10 @@ fn is_bare(reason: &str, message: &str) -> bool {
 
 /// Says which words suggest a class, the weightiest first. Names none that a title would mask. `None` if there is no such
 /// word at all.
-fn reason(error_type: &str, message: &str, class: Class) -> Option<String> {
+fn reason(error_type: &str, message: &str, shown: &str, class: Class) -> Option<String> {
     let towards = if class == Class::Transient { 1 } else { -1 };
     let mut weighed: Vec<(i32, String)> = Vec::new();
-    each(error_type, message, |hash, words| {
+    each(error_type, shown, |hash, words| {
         let weight = weight(hash) * towards;
         if weight > 0 && !words.is_empty() {
             weighed.push((weight, words.join(" ")));
@@ -208,6 +222,13 @@ mod tests {
         let words = ["", "cache", "the cache", "cache is", "cold", "is cold", "order", "cold order", "waits"];
         assert_eq!(found[..words.len()], words);
         assert_eq!(found[words.len()..], ["cache", "cold"]);
+    }
+
+    #[test]
+    fn names_are_not_weighed() {
+        let hashes = |message| hashes("Error", message);
+        assert_eq!(hashes("no credit for customer Anna Berg"), hashes("no credit for customer Bo Ek"));
+        assert_ne!(hashes("no credit for customer Anna Berg"), hashes("no stock for customer Anna Berg"));
     }
 
     #[test]

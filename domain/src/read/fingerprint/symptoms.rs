@@ -7,14 +7,12 @@
 //!
 //! A text of several words in quotation marks is not searched where a word announces that somebody wrote it (`note "…"`).
 
-mod words;
-
 use crate::read::template::{self, MASK, Template};
+use crate::read::vocabulary::WORDS;
 use crate::text::head;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
-use words::WORDS;
 
 /// The part of a template that is read, bytes. What follows it are details of one occurrence.
 const TEMPLATE_BYTES_MAX: usize = 400;

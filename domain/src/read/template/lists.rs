@@ -1,7 +1,10 @@
-//! Lists of things that people name, of any length, and values in brackets.
+//! Free texts, lists of things that people name, of any length, and values in brackets.
 
+use super::persons::{is_ordinary, is_person};
 use super::{Scanner, head, labels, shapes, things, words};
 
+/// The longest label that announces a value, bytes.
+const LABEL_BYTES_MAX: usize = 32;
 /// The longest list that is read as a unit, bytes.
 const LIST_BYTES_MAX: usize = 160;
 /// The end of the text that may say that a list is rejected, bytes.
@@ -37,7 +40,43 @@ fn rejects(text: &str) -> bool {
     near.split(|c: char| !c.is_alphabetic()).any(|word| REJECTED.iter().any(|known| word.eq_ignore_ascii_case(known)))
 }
 
+/// Whether a word, in lower case, is the noun of a thing or person that has a name, or of a text that somebody wrote.
+fn is_named(word: &str) -> bool {
+    labels::THINGS.contains(&word)
+        || is_person(word)
+        || (things::TEXTS.contains(&word) && !matches!(word, "value" | "input"))
+}
+
 impl Scanner<'_> {
+    /// `Unable to parse date: nächsten Freitag`: several words that end the message, after the announcement of a wrong
+    /// value.
+    pub(super) fn free_text(&mut self) -> bool {
+        if !self.closings.is_empty() || !self.out.text.ends_with(": ") {
+            return false;
+        }
+        let rest = head(self.rest(), things::FREE_BYTES_MAX);
+        let end = rest.find([',', ';', ')', '\n']);
+        #[cfg(test)]
+        {
+            self.ahead_bytes += end.unwrap_or(rest.len());
+        }
+        let ends_text = rest.len() == self.rest().len();
+        let Some(end) = end.or(ends_text.then_some(rest.len())) else { return false };
+        if !things::is_free_text(&rest[..end]) {
+            return false;
+        }
+        let before = self.out.text.trim_end_matches([':', ' ']);
+        let label = &before[before.floor_char_boundary(before.len().saturating_sub(LABEL_BYTES_MAX))..];
+        // `Recipient: Mailbox Full` says what is wrong.
+        let is_said = || rest[..end].split_whitespace().all(is_ordinary);
+        let is_value = self.announces_wrong_value() || labels::labels_value(&label.to_lowercase()) && !is_said();
+        if is_value {
+            self.at += end;
+            self.out.mask();
+        }
+        is_value
+    }
+
     /// `Unknown products: Harke, Besen`, `articles [Spaten]`: a list after the plural of a thing's noun.
     pub(super) fn list_of_things(&mut self) -> bool {
         let text = self.out.text.as_str();
@@ -46,7 +85,7 @@ impl Scanner<'_> {
             return false;
         }
         let plural = self.out.before[0].as_str();
-        let is_thing = plural.strip_suffix('s').is_some_and(|one| one.len() > 2 && things::is_named(one))
+        let is_thing = plural.strip_suffix('s').is_some_and(|one| one.len() > 2 && is_named(one))
             || plural.strip_suffix("ies").is_some_and(|stem| matches!(stem, "countr" | "cit" | "currenc" | "compan"));
         if !is_thing {
             return false;

@@ -1,11 +1,9 @@
-//! Names that people give to things, and free text: data without a digit, known by the noun before it or by its place.
+//! Names that people give to things: data without a digit, known by the noun before it or by its place.
 
 use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, shapes, words};
 
 /// The longest free text that is looked at, bytes: a short answer, not a sentence.
-const FREE_BYTES_MAX: usize = 80;
-/// The longest label that announces a value, bytes.
-const LABEL_BYTES_MAX: usize = 32;
+pub const FREE_BYTES_MAX: usize = 80;
 /// The most words of a name that follow its first.
 const MORE_WORDS_MAX: usize = 3;
 
@@ -16,17 +14,10 @@ const CODED: &[&str] =
 
 /// Nouns of texts that somebody wrote: what is quoted after them is that text.
 #[rustfmt::skip]
-const TEXTS: &[&str] = &[
+pub const TEXTS: &[&str] = &[
     "string", "text", "input", "literal", "postcode", "email", "iban", "bic", "isbn", "ean", "barcode", "phone", "amount",
     "address", "sku", "value", "price", "date", "quantity", "user", "username", "login", "member", "owner", "author",
     "recipient", "sender",
-];
-
-/// Nouns of persons, in lower case: two capitalised words after one of them are a name.
-#[rustfmt::skip]
-const PERSONS: &[&str] = &[
-    "customer", "patient", "employee", "passenger", "user", "member", "contact", "supplier", "vendor", "tenant",
-    "recipient", "sender", "owner", "guest", "student", "teacher", "candidate", "applicant", "claimant",
 ];
 
 /// Nouns of files, whose names may have blanks.
@@ -71,12 +62,12 @@ pub fn precede_data(last: &str, second: &str, inside: &str, after: &str) -> bool
 }
 
 /// Whether a word names a part of a thing rather than the thing.
-fn is_part(word: &str) -> bool {
+pub fn is_part(word: &str) -> bool {
     PARTS.iter().any(|part| word.eq_ignore_ascii_case(part))
 }
 
 /// Whether a word has a letter that English lacks.
-fn has_foreign(word: &str) -> bool {
+pub fn has_foreign(word: &str) -> bool {
     !word.is_ascii() && word.chars().any(|c| c.is_alphabetic() && !c.is_ascii())
 }
 
@@ -113,26 +104,6 @@ pub fn is_of_sentences(word: &str) -> bool {
         || OF_ERRORS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Whether a word, in lower case, is the noun of a thing or person that has a name, or of a text that somebody wrote.
-pub fn is_named(word: &str) -> bool {
-    labels::THINGS.contains(&word)
-        || PERSONS.contains(&word)
-        || (TEXTS.contains(&word) && !matches!(word, "value" | "input"))
-}
-
-/// Whether a text ends in a title of courtesy, after which a capitalised word is a person's name.
-fn is_titled(text: &str) -> bool {
-    #[rustfmt::skip]
-    const TITLES: &[&str] = &[
-        "Mr", "Mrs", "Ms", "Miss", "Mx", "Sir", "Dr", "Prof", "Frau", "Herr", "Herrn", "Fräulein", "Monsieur", "Madame", "Mme",
-        "Mlle", "Señor", "Señora", "Sr", "Sra", "Srta", "Signor", "Signora", "Sig", "Senhor", "Senhora", "Mevrouw", "Meneer",
-        "Pan", "Pani",
-    ];
-    let Some(before) = text.strip_suffix(' ') else { return false };
-    let before = before.strip_suffix('.').unwrap_or(before);
-    before.rsplit(|c: char| !c.is_alphabetic()).next().is_some_and(|last| TITLES.contains(&last))
-}
-
 /// Whether a word, in lower case, is a part of a sentence rather than of a name.
 fn is_joint(word: &str) -> bool {
     words::OF_SENTENCES.contains(&word) || words::joins_sentence(word)
@@ -152,33 +123,6 @@ pub fn is_free_text(text: &str) -> bool {
 }
 
 impl Scanner<'_> {
-    /// `Unable to parse date: nächsten Freitag`: several words that end the message, after the announcement of a wrong
-    /// value.
-    pub(super) fn free_text(&mut self) -> bool {
-        if !self.closings.is_empty() || !self.out.text.ends_with(": ") {
-            return false;
-        }
-        let rest = head(self.rest(), FREE_BYTES_MAX);
-        let end = rest.find([',', ';', ')', '\n']);
-        #[cfg(test)]
-        {
-            self.ahead_bytes += end.unwrap_or(rest.len());
-        }
-        let ends_text = rest.len() == self.rest().len();
-        let Some(end) = end.or(ends_text.then_some(rest.len())) else { return false };
-        if !is_free_text(&rest[..end]) {
-            return false;
-        }
-        let before = self.out.text.trim_end_matches([':', ' ']);
-        let label = &before[before.floor_char_boundary(before.len().saturating_sub(LABEL_BYTES_MAX))..];
-        let is_value = self.announces_wrong_value() || labels::labels_value(&label.to_lowercase());
-        if is_value {
-            self.at += end;
-            self.out.mask();
-        }
-        is_value
-    }
-
     /// `got: :later`, `got: %{a: 7}`: an atom or a map of Elixir where something else was expected.
     pub(super) fn term(&mut self) -> bool {
         if self.out.before[0] != "got" {
@@ -204,44 +148,29 @@ impl Scanner<'_> {
         true
     }
 
-    /// Returns how many bytes after this word belong to the name of a person or of a file that it begins: `customer
-    /// Anna van Dam`, `file Rechnung März.pdf`.
-    pub(super) fn capitalised_name(&self, core: &str) -> Option<usize> {
-        if !begins_name(core) {
+    /// Returns how many bytes after this word belong to the name of a file that it begins: `file Rechnung März.pdf`.
+    pub(super) fn file_name(&self, core: &str) -> Option<usize> {
+        if !begins_name(core) || is_part(core) || !FILES.contains(&self.out.before[0].as_str()) {
             return None;
         }
-        let last = self.out.before[0].as_str();
-        // `Customer Self Service` is the name of a program.
-        let is_person =
-            PERSONS.contains(&last) && self.out.text.strip_suffix(' ').is_some_and(|text| text.ends_with(last));
-        let is_file = FILES.contains(&last);
-        let is_titled = is_titled(&self.out.text);
-        if !(is_person || is_file || is_titled) || is_part(core) {
-            return None;
-        }
-        let is_person = is_person || is_titled;
         let after = self.rest();
-        let (mut at, mut end) = (0, (is_titled || has_foreign(core)).then_some(0));
+        let mut at = 0;
         for _ in 0..MORE_WORDS_MAX {
-            let Some(word) = after[at..].strip_prefix(' ') else { break };
+            let word = after[at..].strip_prefix(' ')?;
             let length = word.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c)).unwrap_or(word.len());
             let word = word[..length].trim_end_matches([':', '.', '!', '?']);
-            let is_particle = is_person && ["van", "von", "de", "der", "da", "di", "al", "bin"].contains(&word);
-            if !(begins_name(word) || is_particle) || is_part(word) {
-                break;
+            if !begins_name(word) || is_part(word) {
+                return None;
             }
             at += 1 + word.len();
-            if is_file && paths::is_document(word) {
+            if paths::is_document(word) {
                 return Some(at);
             }
-            if begins_name(word) {
-                end = Some(at);
-            }
             if word.len() < length {
-                break;
+                return None;
             }
         }
-        end.filter(|_| is_person)
+        None
     }
 
     /// Returns how many bytes after this word belong to the name of a thing that it begins: `Product Gartenschlauch

@@ -5,7 +5,7 @@
 
 mod shown;
 
-use super::LED_TO;
+use super::{LED_TO, marks};
 use crate::read::template::MASK;
 use crate::reading::Diagnosis;
 use crate::text::head;
@@ -80,7 +80,7 @@ impl Text {
     /// Returns the data at each mask of a title's part; `None` if the text does not have the part. Data with blanks, or
     /// with more after it that the mask may cover, is `None`.
     fn values(&self, part: &str) -> Option<Vec<Option<&str>>> {
-        let mut fixed = part.trim_end_matches(['…', ' ']).split(MASK);
+        let mut fixed = marks::before_cut(part).split(MASK);
         let beginning = fixed.next()?;
         let fixed: Vec<&str> = fixed.collect();
         // The type of an error is often not in its message.

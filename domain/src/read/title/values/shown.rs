@@ -2,6 +2,7 @@
 //! secret or money.
 
 use crate::limits::TITLE_VALUE_BYTES_MAX;
+use crate::read::template;
 use crate::reading::Diagnosis;
 use alloc::string::ToString;
 
@@ -54,6 +55,7 @@ pub fn may_show((before, after): (&str, &str), value: &str) -> bool {
     let value = unquoted(value);
     value.len() <= TITLE_VALUE_BYTES_MAX
         && (is_number(value) || is_version(value) || is_name(value))
+        && !template::is_given_name(value)
         && !is_private(before, after)
 }
 
@@ -100,8 +102,11 @@ fn is_private(before: &str, after: &str) -> bool {
     let is_amount = name_at(before) == before.len() && words().any(|word| announces(MONEY, &word));
     is_amount
         || is_home()
+        || template::is_titled(before)
         || before.ends_with(['$', '€', '£', '¥'])
-        || words().any(|word| PRIVATE_WORDS.contains(&word.as_str()) || announces(PRIVATE, &word))
+        || words().any(|word| {
+            PRIVATE_WORDS.contains(&word.as_str()) || announces(PRIVATE, &word) || template::is_person(&word)
+        })
 }
 
 fn is_number(value: &str) -> bool {

@@ -56,6 +56,8 @@ fn parts_of_a_program_are_shown() {
         ("job failed at step 3.\nTry again.", "job failed at step 3. Try again."),
         // Only the first three positions of a title are masks.
         ("a 1 b 2 c 3 d 4 e 5", "a 1 b 2 c 3 d …"),
+        // Brackets that a cut left open are closed.
+        ("a 1 (b 2 c 3 d 4) e 5", "a 1 (b 2 c 3 d …)"),
         // The star is a word of the message.
         ("SELECT * FROM t WHERE id = 7", "SELECT * FROM t WHERE id = 7"),
     ];
@@ -92,6 +94,10 @@ fn data_of_people_secrets_money_and_ids_stay_masked() {
         ("call to +49 170 1234567 failed", "call to * failed"),
         ("IBAN DE89370400440532013000 rejected", "IBAN * rejected"),
         ("10.0.0.1:5432 refused the connection", "*:5432 refused the connection"),
+        ("Zahlung für Anna fehlgeschlagen", "Zahlung für * fehlgeschlagen"),
+        ("Empfänger Berg ist fort", "Empfänger * ist fort"),
+        ("le fournisseur Dupont est parti", "le fournisseur * est parti"),
+        ("Dr. Berg is away", "Dr. * is away"),
         // More than one value stands at the mask.
         ("expected 3, got 4, 5, 6", "expected 3, got *"),
         ("timed out after 30 seconds", "timed out after *"),

@@ -5,6 +5,11 @@
 //! cause differ, severities, what every error says (`failed`, `status`), and those that people, products and places are called. Frozen with the fingerprint's version: a word more
 //! or less needs a new `FINGERPRINT_VERSION`.
 
+/// Whether a word, in lower case, is one of the list. It is looked up as it is written.
+pub fn holds(word: &str) -> bool {
+    WORDS.binary_search(&word).is_ok()
+}
+
 /// The words, sorted by their bytes, in lower case and in the singular.
 #[rustfmt::skip]
 pub const WORDS: &[&str] = &[
