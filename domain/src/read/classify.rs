@@ -18,6 +18,7 @@ pub mod objects;
 mod order;
 mod parts;
 mod quoted;
+mod said;
 mod specific;
 mod tables;
 mod unfinished;
@@ -160,13 +161,21 @@ fn by_chain<'a>(chain: &'a [Link<'a>]) -> Option<(Classification, &'a Link<'a>)>
     guessed.or(undecided).or_else(|| chain.iter().rev().find_map(weigh))
 }
 
-/// Classifies one link: what overrules its type, its type, the codes in its message, then its words.
+/// Classifies one link by what its message says beside its data. If that says nothing, the data may be the reason.
 fn by_link(link: &Link<'_>) -> Option<Classification> {
-    let (error_type, message) = (link.error_type, text::head(link.message, WORDING_BYTES_MAX));
+    let message = text::head(link.message, WORDING_BYTES_MAX);
+    let found = said::without_data(link.error_type, message).and_then(|said| by_message(link.error_type, &said));
+    let found = found.filter(|found| found.firm_class() != Class::Unknown);
+    let found = found.or_else(|| by_message(link.error_type, message))?;
+    Some(order::contested(found, link.error_type, &message.to_lowercase()))
+}
+
+/// Classifies a message: what overrules its type, its type, the codes in its message, then its words.
+fn by_message(error_type: &str, message: &str) -> Option<Classification> {
     let lower = message.to_lowercase();
     let found = order::first(error_type, message, &lower).or_else(|| by_type_and_words(error_type, message, &lower));
     let found = order::distrusted(found, &lower);
-    Some(order::contested(order::advised(found, &lower)?, error_type, &lower))
+    order::advised(found, &lower)
 }
 
 fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Classification> {

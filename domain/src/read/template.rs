@@ -33,7 +33,7 @@ pub(crate) use paths::is_file as is_file_path;
 pub use persons::{is_person, is_titled};
 use shapes::Shape;
 pub use shapes::is_unspaced;
-pub use words::singular;
+pub use words::{names_code, singular};
 
 /// The placeholder for variable parts.
 pub const MASK: char = '*';

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The files of errors with their class, whose titles are checked too.
-pub const CLASSES: [&str; 26] = [
+pub const CLASSES: [&str; 27] = [
     "classes.txt",
     "fresh_classes.txt",
     "second_classes.txt",
@@ -40,7 +40,8 @@ pub const CLASSES: [&str; 26] = [
     "unfinished_classes.txt",
     "codes_classes.txt",
     "held_codes_classes.txt",
-    "shapes_classes.txt",
+    "data_classes.txt",
+    "held_data_classes.txt",
     "held_out_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.

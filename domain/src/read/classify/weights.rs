@@ -154,8 +154,9 @@ fn is_bare(reason: &str, message: &str) -> bool {
     let quoted = reason.strip_prefix(WORDING).and_then(|rest| rest.split_once('"'));
     let Some((wording, _)) = quoted else { return false };
     let lower = message.to_lowercase();
-    let before = lower.trim_end_matches(['.', '!', ' ']).strip_suffix(wording);
-    let is_end = before.is_some_and(|before| before.ends_with([' ', ':'])) && NETWORK.contains(&wording);
+    let before = lower.trim_end_matches(['.', '!', ' ', '"', '\'', '`', '”', '»']).strip_suffix(wording);
+    let is_end = before.is_some_and(|before| before.ends_with([' ', ':', '"', '\'', '`', '“', '«']))
+        && NETWORK.contains(&wording);
     is_end || {
         let (wording, message) = (spaced(wording), spaced(message));
         let said = conditions::words(&wording);

@@ -160,10 +160,16 @@ impl Scanner<'_> {
         (one_word && (inside.contains("://") || inside.starts_with('/')))
             || paths::is_request(inside)
             || codes::is_status_line(inside)
-            || words::BEFORE_A_SENTENCE.contains(&self.out.before[0].as_str()) && inside.contains(' ')
+            || inside.contains(' ') && self.is_announced()
             || self.out.text.ends_with(", ")
                 && self.out.text.trim_end_matches(", ").ends_with(|c: char| c.is_ascii_digit())
             || is_sentence(inside, if self.out.calls > 0 { IN_CALLS_MIN } else { WORDS_MIN })
+    }
+
+    /// Whether the words before announce the text of an error: `answered "…"`, `replied with "…"`.
+    fn is_announced(&self) -> bool {
+        let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
+        words::BEFORE_A_SENTENCE.contains(&if matches!(last, "with" | "a") { second } else { last })
     }
 }
 

@@ -192,6 +192,11 @@ struct Record<'a> {
 
 impl<'a> Record<'a> {
     fn add(&mut self, key: &str, value: &'a str, in_list: bool) {
+        // `message: Some("…")`, `source: Throttled(Throttled { … })`: printed by Rust.
+        let value = value.strip_prefix("Some(").map_or(value, |value| value.trim_end_matches(')').trim_matches('"'));
+        let (name, _) = value.split_once('(').unwrap_or((value, ""));
+        let is_variant = key == "source" && shapes::is_name(name) && shapes::is_code_name(name);
+        let value = if is_variant { name } else { value };
         let is_text = value.contains(' ');
         // `{"errors": {"email": ["has already been taken"]}}`: the key is the field, the list what is wrong with it.
         if in_list && is_text && self.message.is_none() && shapes::is_name(key) && is_sentence(value) {
@@ -221,7 +226,8 @@ impl<'a> Record<'a> {
         }
         let counts = (words::is_code_key(key) && (shapes::is_name(value) || number))
             || (words::is_place_key(key) && shapes::is_name(value))
-            || (words::is_status_key(key) && number);
+            || (words::is_status_key(key) && number)
+            || is_variant;
         if counts && self.count < CODES_MAX {
             self.count += 1;
             self.codes.push_str(key);

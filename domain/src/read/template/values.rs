@@ -103,7 +103,7 @@ impl Scanner<'_> {
 
     /// A line `params: 7,anna` after a statement: its values are data.
     pub(super) fn parameters(&mut self, label_at: usize) {
-        if self.text[..label_at].trim_end_matches([' ', '\t']).ends_with('\n') {
+        if self.text[..label_at].trim_end_matches([' ', '\t', '[']).ends_with('\n') {
             let rest = self.rest();
             self.at += rest.find('\n').unwrap_or(rest.len());
             self.out.blank();

@@ -94,7 +94,7 @@ pub const AFTER_A_NAME: &[&str] = &[
 #[rustfmt::skip]
 pub const BEFORE_A_SENTENCE: &[&str] = &[
     "message", "details", "detail", "desc", "description", "reason", "error", "errmsg", "msg", "grpc_message",
-    "cause",
+    "cause", "said", "says", "answered", "replied", "returned", "responded", "reported", "because", "failed",
 ];
 
 /// File name extensions, which distinguish a file from a path through code.
@@ -261,6 +261,8 @@ pub fn without_package(word: &str) -> &str {
 
 /// Whether a text ends in the name of an error, which a bracket with its arguments follows, or is empty.
 pub fn calls_error(text: &str) -> bool {
+    // `(pymysql.err.OperationalError) (1205, …)`: the type in brackets, as SQLAlchemy writes it.
+    let text = text.strip_suffix(") ").unwrap_or(text);
     ["Error", "Exception", "Fault", "Failure", "Disconnected", "Warning"].iter().any(|end| text.ends_with(end))
         || text.is_empty()
 }

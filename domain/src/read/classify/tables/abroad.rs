@@ -26,7 +26,7 @@ pub const SENTENCES: &[Wording] = &[
         "行ロックを取得できません", "死锁", "锁超时", "无法串行化", "无法获取关系", "deadlock 발생", "잠금 대기 시간 초과", "순차적 액세스가 불가능", "잠금 정보를 구할 수 없음", "deadlock gevonden", "deadlock upptäckt", "lås-timeout", "взаємне блокування", "тайм-аут блокування",
     ]),
     (T, Timeout, &[
-        "zeitüberschreitung der anfrage", "wartezeit für die verbindung", "zeitüberschreitung beim lesen", "timeout ist abgelaufen", "das timeout wurde überschritten", "délai écoulé pour l'exécution", "expiration du délai", "délai d'attente", "timeout en lecture",
+        "zeitüberschreitung", "wartezeit für die verbindung", "timeout ist abgelaufen", "das timeout wurde überschritten", "délai écoulé pour l'exécution", "expiration du délai", "délai d'attente", "timeout en lecture",
         "tiempo de espera de sentencias", "expiró el tiempo", "tiempo de espera agotado", "a causa di timeout", "connessione scaduta", "timeout ricevendo", "tempo esgotado", "expiração de tempo", "тайм-аута", "время ожидания соединения истекло", "истекло время ожидания",
         "ステートメントのタイムアウト", "接続がタイムアウト", "语句执行超时", "连接超时", "명령실행시간 초과", "연결 시간 초과", "przekroczony czas oczekiwania", "zaman aşımı", "verbinding is verlopen", "sats-timeout", "tidsgräns löpte ut", "тайм-аут", "перевищено інтервал",
     ]),
