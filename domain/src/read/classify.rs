@@ -167,7 +167,8 @@ fn by_link(link: &Link<'_>) -> Option<Classification> {
     let found = said::without_data(link.error_type, message).and_then(|said| by_message(link.error_type, &said));
     let found = found.filter(|found| found.firm_class() != Class::Unknown);
     let found = found.or_else(|| by_message(link.error_type, message))?;
-    Some(order::contested(found, link.error_type, &message.to_lowercase()))
+    let is_contested = found.class == Class::Permanent;
+    Some(if is_contested { order::contested(found, link.error_type, &message.to_lowercase()) } else { found })
 }
 
 /// Classifies a message: what overrules its type, its type, the codes in its message, then its words.

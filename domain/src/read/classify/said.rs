@@ -39,6 +39,11 @@ const AROUND_KEYS: [char; 3] = ['"', '\'', '\\'];
 
 /// Returns a message with a mask for each name, word and number of its data. `None` if it has none, or nothing else.
 pub fn without_data(error_type: &str, message: &str) -> Option<String> {
+    // Most messages have no mark at all.
+    let is_mark = |b: u8| matches!(b, b'"' | b'\'' | b'`' | b'{' | b'/') || !b.is_ascii();
+    if !message.bytes().any(is_mark) {
+        return None;
+    }
     let mut data = Vec::new();
     parts(message, 0, true, &mut data);
     if data.is_empty() {
