@@ -7,6 +7,7 @@
 
 mod attempts;
 mod bare;
+mod broker;
 mod chain;
 mod codes;
 mod conditions;
@@ -34,7 +35,7 @@ pub use attempts::{after_replays, as_reported};
 use chain::Link;
 use grams::{Grams, Slots};
 use tables::wording::{self, Wording};
-use tables::{Meaning, abroad, catalogue, kafka};
+use tables::{Meaning, abroad, catalogue};
 pub use weights::hashes as weighed_hashes;
 
 /// The part of a message that is searched for wordings, bytes.
@@ -161,14 +162,17 @@ fn by_chain<'a>(chain: &'a [Link<'a>]) -> Option<(Classification, &'a Link<'a>)>
     guessed.or(undecided).or_else(|| chain.iter().rev().find_map(weigh))
 }
 
-/// Classifies one link by what its message says beside its data. If that says nothing, the data may be the reason.
+/// Classifies one link by what its message says beside its data. If that says nothing, the data may be the reason; that
+/// they say "transient" is a guess.
 fn by_link(link: &Link<'_>) -> Option<Classification> {
     let message = text::head(link.message, WORDING_BYTES_MAX);
-    let found = said::without_data(link.error_type, message).and_then(|said| by_message(link.error_type, &said));
-    let found = found.filter(|found| found.firm_class() != Class::Unknown);
-    let found = found.or_else(|| by_message(link.error_type, message))?;
-    let is_contested = found.class == Class::Permanent;
-    Some(if is_contested { order::contested(found, link.error_type, &message.to_lowercase()) } else { found })
+    let said = said::without_data(link.error_type, message);
+    let found = said.as_deref().and_then(|said| by_message(link.error_type, said));
+    let found = found.filter(|found| found.firm_class() != Class::Unknown).or_else(|| {
+        let found = by_message(link.error_type, message)?;
+        Some(if said.is_some() { said::guessed(found) } else { found })
+    })?;
+    Some(order::contested(found, link.error_type, message))
 }
 
 /// Classifies a message: what overrules its type, its type, the codes in its message, then its words.
@@ -204,7 +208,7 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     let is_kafka = error_type.to_lowercase().contains("kafka") || lower.starts_with("kafka");
     // A broker's answer is a sentence of the Kafka table; a Kafka client's own errors are not.
     let of_broker = error_type.ends_with("ProtocolError") || error_type.contains("kafka.common.errors");
-    let kafka = || is_kafka.then(|| by_kafka(message, lower, of_broker)).flatten();
+    let kafka = || is_kafka.then(|| broker::by_kafka(message, lower, of_broker)).flatten();
     kafka()
         .or_else(|| by_code(error_type, message, lower).map(|found| or_wording(found, lower)))
         .or_else(|| by_words(message, lower))
@@ -303,36 +307,6 @@ fn by_meaning(meaning: Meaning, name: &str, pct: u8) -> Classification {
     let name = names::last(name);
     let pct = if meaning.class == Class::Unknown { 50 } else { pct };
     finding(meaning.class, meaning.category, pct, format!("matched: {} {name}", meaning.table))
-}
-
-/// Kafka's number in brackets, or its sentence. Every error of its table is transient or permanent.
-fn by_kafka(message: &str, lower: &str, of_broker: bool) -> Option<Classification> {
-    let number =
-        message.strip_prefix('[').and_then(|rest| rest.split_once(']')).and_then(|(n, _)| n.parse::<u16>().ok());
-    let retriable = match number {
-        Some(number) if number <= kafka::NUMBER_MAX => kafka::RETRIABLE_NUMBERS.contains(&number),
-        Some(_) => return None,
-        None => {
-            let retriable = kafka::RETRIABLE_SENTENCES.iter().any(|sentence| lower.contains(sentence));
-            if !retriable && !of_broker {
-                return None;
-            }
-            retriable
-        }
-    };
-    let category = by_wording(lower).map_or(Category::Unknown, |found| found.category);
-    let (class, category) = match (retriable, number, category) {
-        (true, _, Category::Unknown) => (Class::Transient, Category::DependencyUnavailable),
-        (true, _, category) => (Class::Transient, category),
-        (false, _, category) => (Class::Permanent, category),
-    };
-    let what = number.map_or_else(|| "sentence".to_string(), |n| format!("error {n}"));
-    Some(finding(
-        class,
-        category,
-        if number.is_some() { 95 } else { 80 },
-        format!("matched: Kafka {what}, {}", word(class)),
-    ))
 }
 
 /// Tries the wordings of the message, the most specific ones first.

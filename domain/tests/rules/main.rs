@@ -9,7 +9,9 @@ mod doctor;
 mod drafts;
 mod envelopes;
 mod error_objects;
+
 mod forgery;
+mod formats;
 mod framed;
 mod gate_conditions;
 mod generated_inputs;

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The files of errors with their class, whose titles are checked too.
-pub const CLASSES: [&str; 27] = [
+pub const CLASSES: [&str; 28] = [
     "classes.txt",
     "fresh_classes.txt",
     "second_classes.txt",
@@ -42,6 +42,7 @@ pub const CLASSES: [&str; 27] = [
     "held_codes_classes.txt",
     "data_classes.txt",
     "held_data_classes.txt",
+    "shapes_classes.txt",
     "held_out_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.
@@ -75,7 +76,7 @@ pub struct Case {
     pub fields: Vec<String>,
 }
 
-fn folder() -> &'static Path {
+pub fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"))
 }
 
@@ -257,6 +258,8 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("classes", classes("held_seventeenth_classes.txt")),
         ("classes", classes("codes_classes.txt")),
         ("classes", classes("held_codes_classes.txt")),
+        ("classes", classes("data_classes.txt")),
+        ("classes", classes("held_data_classes.txt")),
         ("classes", classes("shapes_classes.txt")),
         ("pairs", pairs("grouping_pairs.txt")),
         ("pairs", pairs("mechanisms_pairs.txt")),

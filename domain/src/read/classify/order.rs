@@ -196,8 +196,12 @@ fn of_every_kind(message: &str, lower: &str) -> Option<Classification> {
         .or_else(|| conditions::down(lower))
 }
 
-/// Adds the second reading to a permanent error on which public sources disagree.
-pub fn contested(found: Classification, error_type: &str, lower: &str) -> Classification {
+/// Adds the second reading to an error on which public sources disagree.
+pub fn contested(found: Classification, error_type: &str, message: &str) -> Classification {
+    if found.class != Class::Permanent {
+        return found;
+    }
+    let lower = message.to_lowercase();
     #[rustfmt::skip]
     const REFERENCES: &[&str] = &[
         "foreign key", "parent key not found", "fremdschlüssel", "clé étrangère", "llave foránea", "chiave esterna", "внешнего ключа",
@@ -205,8 +209,8 @@ pub fn contested(found: Classification, error_type: &str, lower: &str) -> Classi
     ];
     // A row that others still refer to does not go away by waiting.
     const KEPT: [&str; 3] = ["parent row", "still referenced", "update or delete on table"];
-    let of_reference = || holds(lower, REFERENCES) || last_name(error_type).contains("ForeignKey");
-    if !of_reference() || holds(lower, &KEPT) {
+    let of_reference = || holds(&lower, REFERENCES) || last_name(error_type).contains("ForeignKey");
+    if !of_reference() || holds(&lower, &KEPT) {
         return found;
     }
     let confidence = found.confidence.min(crate::reading::Confidence::from_pct(CLAIM_PCT));

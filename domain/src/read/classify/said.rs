@@ -4,7 +4,9 @@
 //! quotation marks or braces may as well be the reason: `upstream said "connection refused"`. So it counts at once where
 //! the word before announces an answer, and otherwise only if the rest of the message says nothing.
 
+use super::objects::SIGNS;
 use crate::read::template;
+use crate::reading::{Class, Classification, Confidence, GUESS_PCT_MAX};
 use crate::text;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -34,6 +36,23 @@ const MEMBERS: &[&str] = &[
     "name", "fault", "faultstring", "kind", "__type", "issue",
 ];
 
+/// The text before a quotation that may announce it, bytes: a short clause.
+const BEFORE_BYTES_MAX: usize = 120;
+/// The longest mark that closes a quotation, bytes.
+const CLOSE_BYTES_MAX: usize = 3;
+
+/// Words of a failure: a quotation after a colon at the end of such a message is its reason.
+#[rustfmt::skip]
+const FAILURES: &[&str] = &[
+    "failed", "failure", "aborted", "closed", "lost", "exhausted", "interrupted", "gave", "broken", "not", "cannot", "can't", "couldn't", "unable", "state", "answer",
+    "response", "reply", "body", "json", "retries", "connect", "calling", "call",
+];
+/// Words about what a program was given. What follows them is that.
+#[rustfmt::skip]
+const INPUTS: &[&str] = &[
+    "convert", "parse", "parsing", "string", "literal", "input", "value", "format", "deserialize", "match", "enum", "decode", "name", "type", "key", "field", "found",
+];
+
 /// Marks that stand around the keys of objects.
 const AROUND_KEYS: [char; 3] = ['"', '\'', '\\'];
 
@@ -61,17 +80,32 @@ pub fn without_data(error_type: &str, message: &str) -> Option<String> {
     (said.contains(char::is_alphabetic) || template::names_code(error_type)).then_some(said)
 }
 
+/// Makes "transient" a guess that only data suggest: a replay of what fails for good is the worst mistake of all.
+pub fn guessed(found: Classification) -> Classification {
+    if found.class != Class::Transient || found.firm_class() == Class::Unknown {
+        return found;
+    }
+    let reason = found.reason + "; but only in what may be data";
+    Classification { confidence: Confidence::from_pct(GUESS_PCT_MAX), reason, ..found }
+}
+
 /// Adds where data are in a text: quotations and objects that nothing announces, and addresses. `is_outer`: whether
 /// quotations may hold others.
 fn parts(text: &str, offset: usize, is_outer: bool, data: &mut Vec<Range<usize>>) {
     let mut unclosed: Vec<char> = Vec::new();
-    let (mut at, mut before) = (0, ' ');
+    let (mut at, mut before, mut is_whole) = (0, ' ', true);
     while let Some(c) = text[at..].chars().next() {
         let begins = !before.is_alphanumeric();
         let inside_at = at + c.len_utf8();
         let end = match c {
             // Erlang's tuples and Elixir's are no objects: `{:error, :timeout}`.
-            '{' if !text[inside_at..].starts_with(':') => braces(&text[inside_at..]),
+            '{' if !unclosed.contains(&c) && !text[inside_at..].starts_with(':') => {
+                let length = braces(&text[inside_at..]);
+                if length.is_none() {
+                    unclosed.push(c);
+                }
+                length
+            }
             _ if begins && !unclosed.contains(&c) => closing(c).and_then(|close| {
                 let length = quotation(&text[inside_at..], close);
                 if length.is_none() {
@@ -87,14 +121,16 @@ fn parts(text: &str, offset: usize, is_outer: bool, data: &mut Vec<Range<usize>>
                 data.push(offset + at..offset + at + length);
             }
             before = if length.is_some() { ' ' } else { c };
+            is_whole &= length.is_none() && !c.is_alphanumeric();
             at += length.unwrap_or(c.len_utf8());
             continue;
         };
         let inside = &text[inside_at..end];
-        let announced = is_announced(&text[..at]);
+        let ahead = &text[text.floor_char_boundary(at.saturating_sub(BEFORE_BYTES_MAX))..at];
+        let ends = || text[end..].trim_end_matches(is_end_mark).len() <= CLOSE_BYTES_MAX;
+        let announced = is_announced(ahead) || c != '{' && ends() && follows_failure(ahead);
         if c == '{' || inside.starts_with('{') {
-            let is_whole = !text[..at].contains(char::is_alphanumeric);
-            if announced || is_whole {
+            if announced || is_whole || tells_error(inside) {
                 members(inside, offset + inside_at, data);
             } else {
                 data.push(offset + inside_at..offset + end);
@@ -104,7 +140,7 @@ fn parts(text: &str, offset: usize, is_outer: bool, data: &mut Vec<Range<usize>>
         } else if is_outer {
             parts(inside, offset + inside_at, false, data);
         }
-        before = ' ';
+        (before, is_whole) = (' ', false);
         at = end + text[end..].chars().next().map_or(0, char::len_utf8);
     }
 }
@@ -146,6 +182,14 @@ fn braces(rest: &str) -> Option<usize> {
     })
 }
 
+/// Whether an object is about an error: its first member says so (`{"error":{"code":404}}`), or it has a member that only
+/// errors have.
+fn tells_error(object: &str) -> bool {
+    const FIRST: [&str; 6] = ["error", "errors", "fault", "exception", "errormessage", "errorcode"];
+    let is_first = |name: &str| FIRST.iter().any(|first| name.eq_ignore_ascii_case(first));
+    tokens(object).next().is_some_and(|(_, name)| is_first(name)) || SIGNS.iter().any(|sign| object.contains(sign))
+}
+
 /// Adds the values of an answer that do not tell about its error.
 fn members(object: &str, offset: usize, data: &mut Vec<Range<usize>>) {
     let (mut value_at, mut is_said) = (0, true);
@@ -181,6 +225,23 @@ fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let token = token.trim_end_matches(|c: char| !is_part(c));
         (!token.is_empty()).then_some((from, token))
     })
+}
+
+fn is_end_mark(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '.' | '!' | ')' | ']' | '>')
+}
+
+/// Whether a text is a clause about a failure with a colon at its end: `Transaction aborted:`, `Could not save order 7:`.
+fn follows_failure(before: &str) -> bool {
+    let Some(clause) = before.trim_end().strip_suffix(':') else { return false };
+    let clause = clause.to_lowercase();
+    let mut words = clause.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+    let mut is_failure = false;
+    let is_input = words.any(|word| {
+        is_failure |= FAILURES.contains(&word);
+        INPUTS.contains(&word)
+    });
+    is_failure && !is_input
 }
 
 /// Whether what follows this text is an answer: the last word announces one, or a number in brackets is its code.
@@ -238,8 +299,11 @@ mod tests {
             ("rejected: {\"note\":\"503 Service Unavailable\"}", "rejected: {*}"),
             ("answered {\"code\":429,\"sku\":\"retry\"}", "answered {\"code\":429,\"sku\":*}"),
             ("{\"error\":\"unknown\",\"product\":\"Deadlock\"}", "{\"error\":\"unknown\",\"product\":*}"),
+            ("from the shop: {\"error\":\"gone\",\"sku\":\"7\"}", "from the shop: {\"error\":\"gone\",\"sku\":*}"),
             ("said \"product 'Timeout' does not exist\"", "said \"product '*' does not exist\""),
             ("can't parse 'retry'", "can't parse '*'"),
+            ("could not convert string to float: 'timed out'", "could not convert string to float: '*'"),
+            ("Titel: \"Deadlock\"", "Titel: \"*\""),
             ("error at 'title': 'rate limit'", "error at '*': '*'"),
         ] {
             assert_eq!(without_data("Error", message).as_deref(), Some(said), "{message}");
@@ -250,6 +314,8 @@ mod tests {
             "Server error '503 Service Unavailable'",
             "LDAP Result Code 51 \"Busy\"",
             "Closed: (403) 'ACCESS_REFUSED'",
+            "Transaction aborted: \"duplicate key value\"",
+            "Invalid state: \"deadlock detected\".",
             "no match of right hand side value: {:error, :timeout}",
             "'throttled'",
             "(404, \"NOT_FOUND\")",

@@ -272,12 +272,21 @@ impl Scanner<'_> {
         let is_name = match announced {
             Announced::Heading if name.has_particle => name.count > 1 && !name.is_capitals,
             _ if name.is_sure => announced != Announced::Nothing || !(name.goes_on && name.count == 1),
-            Announced::Word => is_weak && !initials,
+            Announced::Word => is_weak && !initials && (is_given || name.count > 1 || self.says_more(name.end)),
             Announced::Title => !initials || name.count > 1,
             Announced::Words => is_weak && name.count > 1,
             Announced::Heading | Announced::Nothing => name.count > 1 && !name.goes_on && is_also_given_name(core),
         };
         is_name.then_some(name.end)
+    }
+
+    /// Whether the message goes on after a single word as it does after a name. `Kunde Mahnsperre` and `Patient Height
+    /// missing` are no names.
+    fn says_more(&self, end: usize) -> bool {
+        const OF_FIELDS: [&str; 8] =
+            ["missing", "required", "invalid", "empty", "fehlt", "fehlend", "ungültig", "manquant"];
+        let after = self.rest()[end..].trim_start_matches([' ', ':', ',', '.']);
+        next_word(&self.rest()[end..]).is_some_and(|word| !OF_FIELDS.contains(&word)) && !after.is_empty()
     }
 
     /// Whether the text so far ends with a word that announces a name, and how.

@@ -90,8 +90,15 @@ pub fn closed<'a>(part: &'a str, message: &str, is_cut: bool) -> Cow<'a, str> {
         let opens = ['(', '[', '{'].into_iter().find(|open| part[*at..].starts_with(closing(*open)));
         opens.is_some_and(|open| is_even(message, open))
     });
-    let mut text: String =
-        part.char_indices().filter(|(at, _)| strays.binary_search(at).is_err()).map(|(_, c)| c).collect();
+    let mut text = String::with_capacity(part.len());
+    for (at, c) in part.char_indices() {
+        if strays.binary_search(&at).is_err() {
+            text.push(c);
+        } else if text.ends_with(char::is_alphanumeric) && part[at + 1..].starts_with(char::is_alphanumeric) {
+            // The words on both sides stay two.
+            text.push(' ');
+        }
+    }
     text.truncate(text.trim_end().len());
     text.extend(open.iter().rev().take(OPEN_MAX).map(|open| closing(*open)));
     text.into()
