@@ -71,9 +71,11 @@ fn closing(open: char) -> char {
     }
 }
 
-/// Whether a message closes as many brackets of a kind as it opens.
-fn is_even(message: &str, open: char) -> bool {
-    message.matches(open).count() == message.matches(closing(open)).count()
+/// The brackets that a message closes as often as it opens them.
+fn even(message: &str) -> Vec<char> {
+    let mut even = Vec::from(['(', '[', '{']);
+    even.retain(|open| message.matches(*open).count() == message.matches(closing(*open)).count());
+    even
 }
 
 /// Returns the part of a title without a mark that separates or opens at its end, and with its marks closed: all of them
@@ -84,12 +86,9 @@ pub fn closed<'a>(part: &'a str, message: &str, is_cut: bool) -> Cow<'a, str> {
     if open.is_empty() && strays.is_empty() {
         return part.into();
     }
-    let is_bracket = |mark: &char| matches!(mark, '(' | '[' | '{');
-    open.retain(|mark| is_cut || is_bracket(mark) && is_even(message, *mark));
-    strays.retain(|at| {
-        let opens = ['(', '[', '{'].into_iter().find(|open| part[*at..].starts_with(closing(*open)));
-        opens.is_some_and(|open| is_even(message, open))
-    });
+    let even = even(message);
+    open.retain(|mark| is_cut || even.contains(mark));
+    strays.retain(|at| even.iter().any(|open| part[*at..].starts_with(closing(*open))));
     let mut text = String::with_capacity(part.len());
     for (at, c) in part.char_indices() {
         if strays.binary_search(&at).is_err() {
