@@ -257,7 +257,11 @@ impl Scanner<'_> {
                 tail.is_empty() && things::has_foreign(core) && ENGLISH.contains(&self.out.before[0].as_str());
             return (is_foreign && self.announced() == Some(Announced::Word)).then_some(0);
         }
+        const LABELS: [&str; 6] = ["Nr", "No", "Num", "Number", "Id", "ID"];
         let announced = self.announced()?;
+        if LABELS.contains(&core) {
+            return None;
+        }
         let is_title = announced != Announced::Nothing && TITLES.contains(&core);
         let initials = tail == "." && (is_initials(core) || is_title);
         let is_given = is_given_name(core) || is_also_given_name(core);
@@ -272,7 +276,10 @@ impl Scanner<'_> {
         let is_name = match announced {
             Announced::Heading if name.has_particle => name.count > 1 && !name.is_capitals,
             _ if name.is_sure => announced != Announced::Nothing || !(name.goes_on && name.count == 1),
-            Announced::Word => is_weak && !initials && (is_given || name.count > 1 || self.says_more(name.end)),
+            Announced::Word => {
+                let is_said = name.count > 1 && !self.out.before[1].is_empty() || self.says_more(name.end);
+                is_weak && !initials && (is_given || is_said)
+            }
             Announced::Title => !initials || name.count > 1,
             Announced::Words => is_weak && name.count > 1,
             Announced::Heading | Announced::Nothing => name.count > 1 && !name.goes_on && is_also_given_name(core),
@@ -280,8 +287,8 @@ impl Scanner<'_> {
         is_name.then_some(name.end)
     }
 
-    /// Whether the message goes on after a single word as it does after a name. `Kunde Mahnsperre` and `Patient Height
-    /// missing` are no names.
+    /// Whether the message goes on after a word as it does after a name. `Kunde Mahnsperre`, `Kunde Müller Mahnsperre` and
+    /// `Patient Height missing` are no names.
     fn says_more(&self, end: usize) -> bool {
         const OF_FIELDS: [&str; 8] =
             ["missing", "required", "invalid", "empty", "fehlt", "fehlend", "ungültig", "manquant"];
