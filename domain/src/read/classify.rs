@@ -7,12 +7,12 @@
 
 mod attempts;
 mod bare;
-mod broker;
 mod chain;
 mod codes;
 mod conditions;
 mod grammar;
 mod grams;
+mod kafka;
 mod names;
 mod network;
 pub mod objects;
@@ -208,7 +208,7 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     let is_kafka = error_type.to_lowercase().contains("kafka") || lower.starts_with("kafka");
     // A broker's answer is a sentence of the Kafka table; a Kafka client's own errors are not.
     let of_broker = error_type.ends_with("ProtocolError") || error_type.contains("kafka.common.errors");
-    let kafka = || is_kafka.then(|| broker::by_kafka(message, lower, of_broker)).flatten();
+    let kafka = || is_kafka.then(|| kafka::by_kafka(message, lower, of_broker)).flatten();
     kafka()
         .or_else(|| by_code(error_type, message, lower).map(|found| or_wording(found, lower)))
         .or_else(|| by_words(message, lower))

@@ -93,9 +93,9 @@ impl<'a> Evidence<'a> {
         let counted: Vec<&Frame> =
             stack.frames.iter().filter(|frame| frame.in_app || !in_app).take(FRAMES_MAX).collect();
         let error_type = error_type.trim();
+        let template = template::from_message(message, error_type);
         // A single function may raise many errors of a general type, and line numbers do not count.
         let is_whole = counted.is_empty() || is_general(error_type);
-        let template = template::from_message(message, error_type);
         let symptoms = if is_whole { String::new() } else { symptoms::symptoms(&template) };
         let by_message = !failure.is_empty() && (is_whole || symptoms.is_empty() && symptoms::is_sentence(&template));
         Self {

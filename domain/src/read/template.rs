@@ -6,6 +6,7 @@
 //!
 //! The pass writes two texts: the normal form, which is compared, and the shown form, which keeps the message's words.
 
+mod announced;
 mod codes;
 mod cuts;
 mod given_names;
@@ -26,13 +27,14 @@ mod words;
 use crate::text::head;
 use alloc::string::String;
 use alloc::vec::Vec;
+pub use announced::{announces, is_answer};
 pub use codes::is_known_name as is_code_name;
 pub use given_names::is_given_name;
 use out::Out;
 pub(crate) use paths::is_file as is_file_path;
 pub use persons::{is_person, is_titled};
 use shapes::Shape;
-pub use shapes::is_unspaced;
+pub use shapes::{brace_length, is_unspaced, opens_quote, quote_length};
 pub use words::{names_code, singular};
 
 /// The placeholder for variable parts.

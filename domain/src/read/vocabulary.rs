@@ -2,8 +2,8 @@
 //!
 //! They are the words of the reader's own tables and sentences, in all their languages, and those that at least four
 //! labelled errors of its exam have: without the words that hold sentences together, those in which two errors with one
-//! cause differ, severities, what every error says (`failed`, `status`), and those that people, products and places are called. Frozen with the fingerprint's version: a word more
-//! or less needs a new `FINGERPRINT_VERSION`.
+//! cause differ, severities, what every error says (`failed`, `status`), and those that people, products and places are
+//! called. Frozen with the fingerprint's version: a word more or less needs a new `FINGERPRINT_VERSION`.
 
 /// Whether a word, in lower case, is one of the list. It is looked up as it is written.
 pub fn holds(word: &str) -> bool {

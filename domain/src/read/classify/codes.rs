@@ -46,8 +46,8 @@ fn by_name_beside(found: Classification, message: &str) -> Classification {
     permanent.unwrap_or(found)
 }
 
-/// A status of HTTP that is the whole type, or the whole message. What the words say is surer than a status that servers use for errors of
-/// every kind.
+/// A status of HTTP that is the whole type, or the whole message. What the words say is surer than a status that servers
+/// use for errors of every kind.
 fn of_type(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
     let number = bare::status(error_type).or_else(|| bare::status(message))?;
     let is_general = matches!(number, 400 | 403 | 409 | 422 | 500);

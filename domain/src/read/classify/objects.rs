@@ -15,7 +15,7 @@ use crate::reading::Class;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use data::is_error_name;
-pub use data::{SIGNS, is_data, without_data};
+pub use data::{is_data, without_data};
 
 /// How deep an object is looked into: the errors of GraphQL and Apigee have their code on the third level.
 const DEPTH_MAX: usize = 3;

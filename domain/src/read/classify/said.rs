@@ -4,7 +4,8 @@
 //! quotation marks or braces may as well be the reason: `upstream said "connection refused"`. So it counts at once where
 //! the word before announces an answer, and otherwise only if the rest of the message says nothing.
 
-use super::objects::SIGNS;
+use super::objects;
+use crate::read::json::{Index, Raw};
 use crate::read::template;
 use crate::reading::{Class, Classification, Confidence, GUESS_PCT_MAX};
 use crate::text;
@@ -15,42 +16,12 @@ use core::ops::Range;
 /// The longest part in quotation marks or braces that is looked at as a unit, bytes.
 const PART_BYTES_MAX: usize = 2 * 1024;
 
-/// Words before an answer of somebody else, or before the text of an error.
-#[rustfmt::skip]
-const ANNOUNCERS: &[&str] = &[
-    "said", "says", "saying", "answered", "answers", "replied", "reply", "returned", "returns", "responded", "response", "resulted", "reported", "reports",
-    "error", "errors", "err", "exception", "message", "msg", "errmsg", "errormessage", "detail", "details", "desc", "description", "reason", "cause",
-    "because", "failed", "failure", "body", "output", "stderr", "status", "statuscode", "statusmessage", "code", "some",
-];
-
-/// Words between an announcement and the answer: `replied with`, `resulted in a`.
-const BETWEEN: &[&str] = &["with", "in", "a", "an", "was", "is", "body", "as", "by", "the"];
-/// How many of them there may be.
-const BETWEEN_MAX: usize = 2;
-
 /// Members of an answer that tell about the error. The values of all others are data.
 #[rustfmt::skip]
 const MEMBERS: &[&str] = &[
     "error", "errors", "err", "exception", "message", "msg", "errmsg", "errormessage", "errortype", "errorcode", "error_message", "error_code", "error_type",
     "error_description", "detail", "details", "desc", "description", "reason", "cause", "code", "status", "statuscode", "status_code", "title", "type",
     "name", "fault", "faultstring", "kind", "__type", "issue",
-];
-
-/// The text before a quotation that may announce it, bytes: a short clause.
-const BEFORE_BYTES_MAX: usize = 120;
-/// The longest mark that closes a quotation, bytes.
-const CLOSE_BYTES_MAX: usize = 3;
-
-/// Words of a failure: a quotation after a colon at the end of such a message is its reason.
-#[rustfmt::skip]
-const FAILURES: &[&str] = &[
-    "failed", "failure", "aborted", "closed", "lost", "exhausted", "interrupted", "gave", "broken", "not", "cannot", "can't", "couldn't", "unable", "state", "answer",
-    "response", "reply", "body", "json", "retries", "connect", "calling", "call",
-];
-/// Words about what a program was given. What follows them is that.
-#[rustfmt::skip]
-const INPUTS: &[&str] = &[
-    "convert", "parse", "parsing", "string", "literal", "input", "value", "format", "deserialize", "match", "enum", "decode", "name", "type", "key", "field", "found",
 ];
 
 /// Marks that stand around the keys of objects.
@@ -97,24 +68,12 @@ fn parts(text: &str, offset: usize, is_outer: bool, data: &mut Vec<Range<usize>>
     while let Some(c) = text[at..].chars().next() {
         let begins = !before.is_alphanumeric();
         let inside_at = at + c.len_utf8();
-        let end = match c {
-            // Erlang's tuples and Elixir's are no objects: `{:error, :timeout}`.
-            '{' if !unclosed.contains(&c) && !text[inside_at..].starts_with(':') => {
-                let length = braces(&text[inside_at..]);
-                if length.is_none() {
-                    unclosed.push(c);
-                }
-                length
-            }
-            _ if begins && !unclosed.contains(&c) => closing(c).and_then(|close| {
-                let length = quotation(&text[inside_at..], close);
-                if length.is_none() {
-                    unclosed.push(c);
-                }
-                length
-            }),
-            _ => None,
-        };
+        // Erlang's tuples and Elixir's are no objects: `{:error, :timeout}`.
+        let opens = if c == '{' { !text[inside_at..].starts_with(':') } else { begins && template::opens_quote(c) };
+        let end = if opens && !unclosed.contains(&c) { length(c, &text[inside_at..]) } else { None };
+        if opens && end.is_none() && !unclosed.contains(&c) {
+            unclosed.push(c);
+        }
         let Some(end) = end.map(|length| inside_at + length) else {
             let length = Some(&text[at..]).filter(|_| begins).and_then(address);
             if let Some(length) = length {
@@ -126,11 +85,12 @@ fn parts(text: &str, offset: usize, is_outer: bool, data: &mut Vec<Range<usize>>
             continue;
         };
         let inside = &text[inside_at..end];
-        let ahead = &text[text.floor_char_boundary(at.saturating_sub(BEFORE_BYTES_MAX))..at];
-        let ends = || text[end..].trim_end_matches(is_end_mark).len() <= CLOSE_BYTES_MAX;
-        let announced = is_announced(ahead) || c != '{' && ends() && follows_failure(ahead);
-        if c == '{' || inside.starts_with('{') {
-            if announced || is_whole || tells_error(inside) {
+        let next = end + text[end..].chars().next().map_or(0, char::len_utf8);
+        let announced =
+            if c == '{' { template::announces(&text[..at]) } else { template::is_answer(&text[..at], &text[next..]) };
+        let object = if c == '{' { &text[at..next] } else { inside };
+        if object.starts_with('{') {
+            if announced || is_whole || tells_error(object) {
                 members(inside, offset + inside_at, data);
             } else {
                 data.push(offset + inside_at..offset + end);
@@ -141,77 +101,45 @@ fn parts(text: &str, offset: usize, is_outer: bool, data: &mut Vec<Range<usize>>
             parts(inside, offset + inside_at, false, data);
         }
         (before, is_whole) = (' ', false);
-        at = end + text[end..].chars().next().map_or(0, char::len_utf8);
+        at = next;
     }
 }
 
-/// Returns the mark that ends a quotation.
-fn closing(open: char) -> Option<char> {
-    Some(match open {
-        '"' | '\'' | '`' => open,
-        '“' | '”' => '”',
-        '„' => '“',
-        '«' => '»',
-        '»' => '«',
-        '‘' => '’',
-        '「' => '」',
-        _ => return None,
-    })
-}
-
-/// Returns the length of a quotation. The mark at its end is not inside a word.
-fn quotation(rest: &str, close: char) -> Option<usize> {
+/// Returns the length of a quotation or an object that a mark begins, without its marks.
+fn length(open: char, rest: &str) -> Option<usize> {
     let rest = text::head(rest, PART_BYTES_MAX);
-    let ends = |(at, mark): &(usize, &str)| {
-        let after = rest[at + mark.len()..].chars().next();
-        !rest[..*at].ends_with('\\') && after.is_none_or(|c| !c.is_alphanumeric())
-    };
-    rest.match_indices(close).find(ends).map(|(at, _)| at)
+    if open == '{' { template::brace_length(rest) } else { template::quote_length(rest, open) }
 }
 
-/// Returns the length of the inside of an object.
-fn braces(rest: &str) -> Option<usize> {
-    let mut depth = 1_usize;
-    text::head(rest, PART_BYTES_MAX).bytes().position(|b| {
-        match b {
-            b'{' => depth += 1,
-            b'}' => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    })
-}
-
-/// Whether an object is about an error: its first member says so (`{"error":{"code":404}}`), or it has a member that only
-/// errors have.
+/// Whether an object tells about an error. JSON is looked at whole; of what else languages print, the first member says so.
 fn tells_error(object: &str) -> bool {
     const FIRST: [&str; 6] = ["error", "errors", "fault", "exception", "errormessage", "errorcode"];
     let is_first = |name: &str| FIRST.iter().any(|first| name.eq_ignore_ascii_case(first));
-    tokens(object).next().is_some_and(|(_, name)| is_first(name)) || SIGNS.iter().any(|sign| object.contains(sign))
+    let is_json = object.strip_prefix('{').is_some_and(|inside| inside.trim_start().starts_with('"'));
+    if is_json {
+        return !objects::is_data(&Index::new(Raw::new(object)));
+    }
+    tokens(object).next().is_some_and(|(_, name)| is_first(name))
 }
 
-/// Adds the values of an answer that do not tell about its error.
+/// Adds the words in the values of an answer that do not tell about its error. Marks and numbers stay, so that JSON stays
+/// JSON.
 fn members(object: &str, offset: usize, data: &mut Vec<Range<usize>>) {
-    let (mut value_at, mut is_said) = (0, true);
+    let mut is_said = true;
     for (at, token) in tokens(object) {
         let after = &object[at + token.len()..];
-        let value = after.trim_start_matches(AROUND_KEYS).trim_start();
         let ahead = object[..at].trim_end();
-        let is_key = if ahead.ends_with(AROUND_KEYS) {
+        let is_marked = if ahead.ends_with(AROUND_KEYS) {
             after.starts_with(AROUND_KEYS)
         } else {
             ahead.is_empty() || ahead.ends_with(['{', ','])
         };
-        if is_key && value.starts_with([':', '=']) && token.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-            if !is_said {
-                data.push(offset + value_at..offset + at);
-            }
+        let is_word = token.contains(char::is_alphabetic);
+        if is_marked && is_word && after.trim_start_matches(AROUND_KEYS).trim_start().starts_with([':', '=']) {
             is_said = MEMBERS.contains(&token.to_lowercase().as_str());
-            value_at = object.len() - value.len() + 1;
+        } else if is_word && !is_said && !["true", "false", "null"].contains(&token) {
+            data.push(offset + at..offset + at + token.len());
         }
-    }
-    if !is_said {
-        data.push(offset + value_at..offset + object.len());
     }
 }
 
@@ -225,50 +153,6 @@ fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let token = token.trim_end_matches(|c: char| !is_part(c));
         (!token.is_empty()).then_some((from, token))
     })
-}
-
-fn is_end_mark(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '.' | '!' | ')' | ']' | '>')
-}
-
-/// Whether a text is a clause about a failure with a colon at its end: `Transaction aborted:`, `Could not save order 7:`.
-fn follows_failure(before: &str) -> bool {
-    let Some(clause) = before.trim_end().strip_suffix(':') else { return false };
-    let clause = clause.to_lowercase();
-    let mut words = clause.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
-    let mut is_failure = false;
-    let is_input = words.any(|word| {
-        is_failure |= FAILURES.contains(&word);
-        INPUTS.contains(&word)
-    });
-    is_failure && !is_input
-}
-
-/// Whether what follows this text is an answer: the last word announces one, or a number in brackets is its code.
-fn is_announced(before: &str) -> bool {
-    let is_mark = |c: char| c.is_whitespace() || matches!(c, ':' | '=' | '-' | '(' | ')' | '[' | ',' | '>');
-    let ends_code = before.trim_end().ends_with(')');
-    let before = before.trim_end_matches(is_mark);
-    if before.ends_with(AROUND_KEYS) {
-        // `at 'title': 'Rate limit exceeded'`: a name in quotation marks announces nothing.
-        return false;
-    }
-    let mut words = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_');
-    let mut last = || words.find(|word| !word.is_empty()).unwrap_or_default();
-    let mut word = last();
-    for _ in 0..BETWEEN_MAX {
-        if BETWEEN.contains(&word) {
-            word = last();
-        }
-    }
-    if !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()) {
-        if ends_code {
-            return true;
-        }
-        word = last();
-    }
-    let word = word.to_lowercase();
-    ANNOUNCERS.contains(&word.as_str()) || word.ends_with("error") || word.ends_with("exception")
 }
 
 /// Returns the length of an address or a path, without the marks after it.
@@ -297,9 +181,9 @@ mod tests {
             ("open /data/deadlock.csv: no such file", "open *: no such file"),
             ("Get https://a.example/404: connection refused", "Get *: connection refused"),
             ("rejected: {\"note\":\"503 Service Unavailable\"}", "rejected: {*}"),
-            ("answered {\"code\":429,\"sku\":\"retry\"}", "answered {\"code\":429,\"sku\":*}"),
-            ("{\"error\":\"unknown\",\"product\":\"Deadlock\"}", "{\"error\":\"unknown\",\"product\":*}"),
-            ("from the shop: {\"error\":\"gone\",\"sku\":\"7\"}", "from the shop: {\"error\":\"gone\",\"sku\":*}"),
+            ("answered {\"code\":429,\"sku\":\"retry\"}", "answered {\"code\":429,\"sku\":\"*\"}"),
+            ("{\"error\":\"unknown\",\"product\":\"Deadlock\"}", "{\"error\":\"unknown\",\"product\":\"*\"}"),
+            ("from the shop: {\"error\":\"gone\",\"sku\":\"a\"}", "from the shop: {\"error\":\"gone\",\"sku\":\"*\"}"),
             ("said \"product 'Timeout' does not exist\"", "said \"product '*' does not exist\""),
             ("can't parse 'retry'", "can't parse '*'"),
             ("could not convert string to float: 'timed out'", "could not convert string to float: '*'"),
@@ -314,8 +198,6 @@ mod tests {
             "Server error '503 Service Unavailable'",
             "LDAP Result Code 51 \"Busy\"",
             "Closed: (403) 'ACCESS_REFUSED'",
-            "Transaction aborted: \"duplicate key value\"",
-            "Invalid state: \"deadlock detected\".",
             "no match of right hand side value: {:error, :timeout}",
             "'throttled'",
             "(404, \"NOT_FOUND\")",

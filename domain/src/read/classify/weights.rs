@@ -52,8 +52,8 @@ const OF_GRAMMAR: &[&str] = &[
 /// Words in the names of types that say nothing but that it is an error, or what a language calls every error.
 const OF_EVERY_TYPE: &[&str] = &["error", "errors", "exception", "runtime", "string", "wrap"];
 
-/// Gives each word, pair of words and word of the type's name of a failure, whose data is masked, to `see`, with its hash. Words with digits
-/// are data. A word may come several times.
+/// Gives each word, pair of words and word of the type's name of a failure, whose data is masked, to `see`, with its hash.
+/// Words with digits are data. A word may come several times.
 fn each(error_type: &str, message: &str, mut see: impl FnMut(u32, &[&str])) {
     let is_word = |word: &str| word.len() > 1 && !word.contains(|c: char| c.is_numeric());
     see(hash(&[]), &[]);

@@ -2,7 +2,7 @@
 //!
 //! A quote that is read keeps the position of its closing mark, so that this mark never opens another quote.
 
-use super::{Scanner, codes, paths, shapes, things, words};
+use super::{Scanner, announced, codes, paths, shapes, things, words};
 
 /// The words of a quote that are examined.
 const WORDS_MAX: usize = 8;
@@ -57,7 +57,7 @@ impl Scanner<'_> {
             self.out.name(columns, columns);
             self.out.both(")=*", ")=*");
             self.out.quote(Some(close));
-        } else if self.holds_text(inside) {
+        } else if self.holds_text(inside, after) {
             // A sentence, an address or a path in quotes: its words count.
             self.at = inside_at;
             self.out.quote(Some(open));
@@ -147,7 +147,7 @@ impl Scanner<'_> {
             || words::names_code(last)
     }
 
-    fn holds_text(&self, inside: &str) -> bool {
+    fn holds_text(&self, inside: &str, after: &str) -> bool {
         if inside.ends_with(['…']) || inside.ends_with("...") {
             // A text that was cut off is data of its own.
             return false;
@@ -160,16 +160,10 @@ impl Scanner<'_> {
         (one_word && (inside.contains("://") || inside.starts_with('/')))
             || paths::is_request(inside)
             || codes::is_status_line(inside)
-            || inside.contains(' ') && self.is_announced()
+            || inside.contains(' ') && announced::is_sentence(&self.text[..self.at], after)
             || self.out.text.ends_with(", ")
                 && self.out.text.trim_end_matches(", ").ends_with(|c: char| c.is_ascii_digit())
             || is_sentence(inside, if self.out.calls > 0 { IN_CALLS_MIN } else { WORDS_MIN })
-    }
-
-    /// Whether the words before announce the text of an error: `answered "…"`, `replied with "…"`.
-    fn is_announced(&self) -> bool {
-        let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
-        words::BEFORE_A_SENTENCE.contains(&if matches!(last, "with" | "a") { second } else { last })
     }
 }
 

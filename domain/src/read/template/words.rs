@@ -90,13 +90,6 @@ pub const AFTER_A_NAME: &[&str] = &[
     " existiert nicht", " n'existe pas", " no existe", " non esiste", " не существует", " 不存在", "は存在しません",
 ];
 
-/// After these words, a quoted text is a sentence of the error itself.
-#[rustfmt::skip]
-pub const BEFORE_A_SENTENCE: &[&str] = &[
-    "message", "details", "detail", "desc", "description", "reason", "error", "errmsg", "msg", "grpc_message",
-    "cause", "said", "says", "answered", "replied", "returned", "responded", "reported", "because", "failed",
-];
-
 /// File name extensions, which distinguish a file from a path through code.
 #[rustfmt::skip]
 pub const FILE_ENDINGS: &[&str] = &[

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Members that only the object of an error has.
-pub const SIGNS: [&str; 6] = ["$fault", "$metadata", "__type", "ResponseMetadata", "isAxiosError", "syscall"];
+const SIGNS: [&str; 6] = ["$fault", "$metadata", "__type", "ResponseMetadata", "isAxiosError", "syscall"];
 
 /// Members that describe an error, by their [`catalogue::key`].
 const DESCRIPTIONS: &[&str] = &[

@@ -1,6 +1,6 @@
 //! What a broker of Kafka answers.
 
-use super::tables::kafka;
+use super::tables::kafka as table;
 use super::{by_wording, finding, word};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
@@ -11,10 +11,10 @@ pub fn by_kafka(message: &str, lower: &str, of_broker: bool) -> Option<Classific
     let number =
         message.strip_prefix('[').and_then(|rest| rest.split_once(']')).and_then(|(n, _)| n.parse::<u16>().ok());
     let retriable = match number {
-        Some(number) if number <= kafka::NUMBER_MAX => kafka::RETRIABLE_NUMBERS.contains(&number),
+        Some(number) if number <= table::NUMBER_MAX => table::RETRIABLE_NUMBERS.contains(&number),
         Some(_) => return None,
         None => {
-            let retriable = kafka::RETRIABLE_SENTENCES.iter().any(|sentence| lower.contains(sentence));
+            let retriable = table::RETRIABLE_SENTENCES.iter().any(|sentence| lower.contains(sentence));
             if !retriable && !of_broker {
                 return None;
             }
