@@ -4,6 +4,7 @@ use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
+use wire::GroupAnswer;
 
 /// The deadline for every condition, on two busy cores.
 const DEADLINE: Duration = Duration::from_secs(180);
@@ -101,6 +102,18 @@ impl Deployed {
         let mut variables = self.variables("orders").await;
         variables["SERVICE_VERSION"] = version.into();
         self.set_variables("orders", &variables).await;
+    }
+
+    /// Runs Sweep until the office knows which version of the consumer runs. Sweep alone runs once a minute and would miss
+    /// a version that is replaced within it; on a busy machine one run may not get an answer about the function in time.
+    pub async fn sees_version(&self, token: &str, group: &str, version: &str) {
+        until(&format!("the office knows that {version} runs"), async || {
+            let (failed, answer) = self.invoke("Sweep", &json!({})).await;
+            assert!(!failed, "{answer}");
+            let view: GroupAnswer = self.get(token, &format!("/groups/{group}")).await;
+            view.deployment.filter(|deployment| deployment.version == version).map(drop)
+        })
+        .await;
     }
 
     /// Returns the environment variables of a function.
