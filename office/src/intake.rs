@@ -4,6 +4,7 @@
 //! not store it; it then stays in the dead-letter queue and comes again.
 
 mod discarded;
+mod first;
 mod keep;
 mod pack;
 mod reported;

@@ -1,5 +1,6 @@
 //! Discarded letters whose message comes again through its queue: a new death, and the letter is open again.
 
+use super::first::FirstDeath;
 use super::{IntakeSummary, Measures, ReadMessage, fail};
 use crate::audit::Auditor;
 use crate::commit::{Tries, commit};
@@ -45,6 +46,7 @@ async fn open_again(
     report: &mut IntakeSummary,
 ) -> Result<bool, OfficeError> {
     let mut tries = Tries::new(format!("letter {id}"));
+    let mut first = FirstDeath::default();
     loop {
         tries.begin()?;
         let now = office.now();
@@ -54,7 +56,9 @@ async fn open_again(
         let cap = office.policy.gate.replays_max;
         let after = before.died_again_after_discard(source.reading.clone(), cap, now);
         let (opened, of_group) = groups::of_death(office, &after, &source.reading, now).await?;
-        if !commit(office, writes(&before, &after, of_group, now)).await?.is_made() {
+        let committed = commit(office, writes((&before, first.write(&before)), &after, of_group, now)).await?;
+        if !committed.is_made() {
+            first.learn(&committed);
             continue;
         }
         if let Some(group) = opened {
@@ -67,7 +71,12 @@ async fn open_again(
     }
 }
 
-fn writes(before: &Letter, after: &Letter, of_group: Vec<Write>, now: Timestamp) -> Vec<Write> {
+fn writes(
+    (before, first): (&Letter, Option<Write>),
+    after: &Letter,
+    of_group: Vec<Write>,
+    now: Timestamp,
+) -> Vec<Write> {
     let mut counts = CountsDeltas::default();
     counts.moved(Some(before), after);
     counts.died(after);
@@ -77,9 +86,7 @@ fn writes(before: &Letter, after: &Letter, of_group: Vec<Write>, now: Timestamp)
         Write::Letter { letter: Box::new(after.clone()), expect: Expect::Version(before.version) },
         Write::Death(Box::new(after.latest_death(&death_id, None))),
     ];
-    if before.deaths == 1 {
-        writes.push(Write::Death(Box::new(before.latest_death(&before.original_message_id, None))));
-    }
+    writes.extend(first);
     writes.extend(of_group);
     let detail = format!("Discarded letter {} failed again and is open again", before.id);
     writes.push(Auditor::office(&after.group, now).record(Act::DiscardedDiedAgain, detail, None));

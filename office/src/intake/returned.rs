@@ -8,6 +8,7 @@
 //! by itself, and then the whole content must be what was sent. Every other message is a letter of its own: nothing is
 //! dropped because of what a message says about itself.
 
+use super::first::FirstDeath;
 use super::{IntakeSummary, ReadMessage};
 use crate::audit::Auditor;
 use crate::commit::{Tries, commit};
@@ -53,6 +54,7 @@ pub(super) async fn keep(
     report: &mut IntakeSummary,
 ) -> Result<Kept, OfficeError> {
     let mut tries = Tries::new(format!("letter {}", sending.letter));
+    let mut first = FirstDeath::default();
     loop {
         tries.begin()?;
         // A marker with unknown ids is forged or from another office: the message is a new letter.
@@ -78,10 +80,12 @@ pub(super) async fn keep(
             return Ok(Kept::NotOurs);
         };
         let (opened, of_group) = groups::of_death(office, &return_.after, &source.reading, now).await?;
-        if commit(office, return_.writes(source, block, of_group, now)).await?.is_made() {
+        let committed = commit(office, return_.writes(source, block, (of_group, first.write(&letter)), now)).await?;
+        if committed.is_made() {
             return_.follow_up(office, opened, report, now).await;
             return Ok(Kept::Yes);
         }
+        first.learn(&committed);
     }
 }
 
@@ -223,7 +227,13 @@ impl<'a> Return<'a> {
         Some(Self { before, after, entry, entry_after: Some(entry_after) })
     }
 
-    fn writes(&self, source: &ReadMessage, block: &Block, of_group: Vec<Write>, now: Timestamp) -> Vec<Write> {
+    fn writes(
+        &self,
+        source: &ReadMessage,
+        block: &Block,
+        (of_group, first): (Vec<Write>, Option<Write>),
+        now: Timestamp,
+    ) -> Vec<Write> {
         let mut counts = CountsDeltas::default();
         counts.moved(Some(self.before), &self.after);
         counts.died(&self.after);
@@ -232,10 +242,7 @@ impl<'a> Return<'a> {
             Write::Letter { letter: Box::new(self.after.clone()), expect: Expect::Version(self.before.version) },
             Write::Death(Box::new(death)),
         ];
-        if self.before.deaths == 1 {
-            let first = self.before.latest_death(&self.before.original_message_id, None);
-            writes.push(Write::Death(Box::new(first)));
-        }
+        writes.extend(first);
         if let Some(entry) = &self.entry_after {
             let mut next = Block { version: block.version + 1, ..block.clone() };
             next.change(self.entry, entry);

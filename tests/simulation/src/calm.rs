@@ -36,12 +36,13 @@ pub(super) async fn finishes(fixture: &mut Fixture) -> Result<(), String> {
         let replays = checks::replays(&fixture.store).await?;
         let unfinished: Vec<_> = replays.iter().filter(|replay| !replay.is_finished()).collect();
         let drafted = drafted(fixture).await?;
-        if unfinished.is_empty() && drafted.is_empty() && queues_are_empty(fixture).await {
+        if unfinished.is_empty() && drafted.is_empty() && waiting(fixture).await.is_empty() {
             break;
         }
         if fixture.now() > start.plus(Span::from_secs(PATIENCE_S)) {
             let states: Vec<_> = unfinished.iter().map(|replay| (replay.id(), replay.state())).collect();
-            return Err(format!("not idle after {PATIENCE_S} s: {states:?}, {drafted:?}"));
+            let queues = waiting(fixture).await;
+            return Err(format!("not idle after {PATIENCE_S} s: {states:?}, {drafted:?}, {queues:?}"));
         }
         // One that has failed waits for a person.
         for draft in drafted.iter().filter(|draft| draft.ending.as_ref().is_some_and(|ending| ending.failed.is_some()))
@@ -123,15 +124,20 @@ async fn groups_are_closed(fixture: &mut Fixture) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether no queue has a visible, in-flight or delayed message.
-async fn queues_are_empty(fixture: &Fixture) -> bool {
+/// Returns what waits in the queues: for each the visible, in-flight and delayed messages, or why it cannot be read.
+async fn waiting(fixture: &Fixture) -> Vec<String> {
+    let mut waiting = Vec::new();
     for queue in [&fixture.main, &fixture.dlq, &fixture.steps, &fixture.receipts] {
         match fixture.queue.attributes(queue).await {
             Ok(is) if is.visible_count + is.in_flight_count + is.delayed_count == 0 => {}
-            _ => return false,
+            Ok(is) => waiting.push(format!(
+                "{queue}: {} visible, {} in flight, {} delayed",
+                is.visible_count, is.in_flight_count, is.delayed_count
+            )),
+            Err(error) => waiting.push(format!("{queue}: {error}")),
         }
     }
-    true
+    waiting
 }
 
 /// Checks that every order was processed or is a waiting letter, and that every delivered letter was processed.

@@ -1,6 +1,7 @@
 //! Letters that lie about themselves: what a message says changes no other letter, no ledger, no counter of another
 //! group, and never chooses a queue that the deployment does not name.
 
+use crate::discarded::discard_all;
 use domain::audit::Act;
 use domain::group::GroupCounts;
 use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId};
@@ -130,6 +131,38 @@ async fn another_body_under_the_id_of_a_sent_message_is_kept() {
     assert_eq!((report.kept, report.returned), (1, 0));
     assert_eq!(world.ledger(replay.id()).await.total().returned, 0);
     assert!(all_letters(&world).await.iter().any(|letter| letter.content.body == order(500)));
+}
+
+#[tokio::test]
+async fn a_letter_under_the_id_of_a_sent_message_is_stored_when_it_dies_again() {
+    for discarded in [false, true] {
+        let (world, _, _, seen) = delivered().await;
+        let forged = Received { content: Content { body: order(500), ..Content::default() }, ..seen[0].clone() };
+        world.fail(&forged, "not what was sent").await;
+        world.intake().await;
+        let of_order = |letter: &Letter| letter.content.body == order(500);
+        let letter = all_letters(&world).await.into_iter().find(of_order).expect("a letter of its own");
+        assert_eq!(letter.original_message_id, seen[0].message_id);
+        // The sent message returns, so its death has the id.
+        world.fail(&seen[0], "again").await;
+        assert_eq!(world.intake().await.returned, 1);
+        if discarded {
+            discard_all(&world, &letter.group).await;
+            world.advance(Span::from_mins(5));
+            world.fail(&forged, "not what was sent").await;
+        } else {
+            let plan = world.plan_with_fix(&letter.group, "v3", &PlanOptions::default()).await;
+            world.approve(&letter.group, &plan).await;
+            world.steps().await;
+            let sent = world.queue.receive(&world.main, BATCH_ENTRIES_MAX, Span::ZERO, None).await.unwrap();
+            let sent = sent.iter().find(|sent| sent.content.body == order(500)).expect("the canary");
+            world.fail(sent, "once more").await;
+        }
+        let report = world.intake().await;
+        assert_eq!((report.kept + report.returned, report.failed.len()), (1, 0), "discarded: {discarded}");
+        let deaths = world.store.deaths(&letter.id).await.unwrap();
+        assert_eq!(deaths.iter().map(|death| death.number).collect::<Vec<_>>(), [1, 2]);
+    }
 }
 
 #[tokio::test]
