@@ -48,3 +48,4 @@ pub mod text;
 pub mod time;
 pub mod transform;
 pub mod watch;
+mod weights;

@@ -14,8 +14,10 @@
 mod hole;
 mod pattern;
 mod tokens;
+mod weighed;
 
 pub use crate::read::Skeleton;
+pub use weighed::weighed_hashes;
 
 use crate::id::GroupId;
 use crate::time::Timestamp;

@@ -24,6 +24,7 @@ mod when;
 pub(crate) use classify::after_replays;
 pub(crate) use template::{MASK, is_file_path};
 pub(crate) use title::values as title_values;
+pub(crate) use vocabulary::holds as is_word_of_failure;
 pub(crate) use when::parse as moment;
 
 pub use classify::objects::error_type;

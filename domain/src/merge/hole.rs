@@ -32,6 +32,8 @@ pub struct Room {
     pub hosts_min: Option<usize>,
     /// Fillings of any kind.
     pub words_min: Option<usize>,
+    /// Fillings that look like data there, by learned weights.
+    pub likely_min: Option<usize>,
 }
 
 /// Three fillings in the shape of data are proof.
@@ -39,6 +41,8 @@ const SHAPED_MIN: usize = 3;
 /// Five hosts: a consumer that fails to reach five dependencies with the same words has a fault of its own, or calls
 /// addresses provided by customers.
 const HOSTS_MIN: usize = 5;
+/// Three fillings that look like data in this place.
+const LIKELY_MIN: usize = 3;
 /// Five words, if the sentence around them is long enough and continues after them.
 const WORDS_MIN: usize = 5;
 /// Twelve words if they end the sentence, or if the sentence says little: more than the number of causes that one
@@ -189,5 +193,6 @@ pub fn room(left: &[&str], right: &[&str]) -> Room {
         shapes_min: allowed(known >= 2, SHAPED_MIN),
         hosts_min: allowed(known >= 1, HOSTS_MIN),
         words_min: allowed(known >= 1 && left.last() != Some(&":"), words_min),
+        likely_min: allowed(known >= 1, LIKELY_MIN),
     }
 }

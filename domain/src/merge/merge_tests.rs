@@ -84,6 +84,31 @@ fn possibly_different_causes_are_not_merged() {
 }
 
 #[test]
+fn three_fillings_that_look_like_data_in_their_place_are_merged() {
+    for row in [
+        each("Category already exists with name : _", "dresses Shoes handbags"),
+        each("Path _ already exists and is not a file.", "results/june results/july results/final"),
+        // A mask is data that the template has seen, so one more is enough. Widths may differ.
+        ["*", "Petya"].map(|name| format!("Player with name {name} not registered")).to_vec(),
+        ["results/june", "my results/july", "results/final"]
+            .map(|name| format!("Path {name} already exists and is not a file."))
+            .to_vec(),
+    ] {
+        all_merge(&row.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    for row in [
+        each("Category already exists with name : _", "dresses Shoes"),
+        each("Relation _ does not exist", "author comments tags"),
+        each("Missing required option : _", "host user timeout"),
+        each("the connection failed : _", "timeout refused reset"),
+        each("Invalid provider specified : _", "azure swift minio"),
+        ["*", "timeout"].map(|name| format!("the connection failed : {name}")).to_vec(),
+    ] {
+        none_merge(&row.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn hosts_are_merged_if_they_failed_together() {
     let texts = each("could not deliver to the hook at _", "a.example b.example c.example d.example e.example");
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

@@ -5,14 +5,14 @@
 //! message are proven one after the other. Prefixes and suffixes are numbered exactly rather than hashed: a collision
 //! would be a wrong merge.
 
-use super::hole::{self, Filling};
+use super::hole::{self, Filling, Room};
+use super::tokens::HOLE_TOKENS_MAX;
+use super::weighed::Place;
 use super::{HOSTS_WINDOW_MS, tokens};
 use crate::time::Timestamp;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// The longest hole, tokens.
-const HOLE_TOKENS_MAX: usize = 4;
 /// The maximum number of rounds, and so of positions in one message that can be proven.
 const ROUNDS_MAX: usize = 6;
 
@@ -21,9 +21,10 @@ const PATTERNS_MAX: usize = 2_000;
 
 /// One template with a hole.
 struct Entry {
-    /// The numbers of the text before and after the hole, and the width of the hole: equal numbers mean equal patterns.
-    /// Fillings of several widths would join sentences.
-    pattern: (u32, u32, u8),
+    /// The numbers of the text before and after the hole: equal numbers mean equal texts.
+    around: (u32, u32),
+    /// The width of the hole. Fillings of several widths would join sentences, unless they look like data.
+    width: u8,
     filling: Filling,
     template: usize,
     from: u8,
@@ -39,14 +40,20 @@ pub fn sets(texts: &[&str], times: &[Option<Timestamp>]) -> Vec<usize> {
     for _ in 0..ROUNDS_MAX {
         let entries = entries(&templates);
         let mut found = Vec::new();
-        for same in entries.chunk_by(|a, b| a.pattern == b.pattern).filter(|same| same.len() > 1) {
-            let joined = proven(same, &templates, times);
-            let Some(first) = joined.first() else { continue };
-            joined.iter().for_each(|entry| sets.join(first.template, entry.template));
-            let tokens = &templates[first.template];
-            let (from, to) = (usize::from(first.from), usize::from(first.from + first.length));
-            let pattern: Vec<&str> = tokens[..from].iter().chain(&["*"]).chain(&tokens[to..]).copied().collect();
-            found.push((pattern, first.template));
+        for same in entries.chunk_by(|a, b| a.around == b.around).filter(|same| same.len() > 1) {
+            let first = &same[0];
+            let (left, _, right) = parts(first, &templates);
+            let room = hole::room(left, right);
+            let of_width = same.chunk_by(|a, b| a.width == b.width);
+            let mut joined: Vec<Vec<&Entry>> = of_width.map(|same| proven(same, room, times)).collect();
+            if joined.iter().map(Vec::len).sum::<usize>() < same.len() {
+                joined.push(likely(same, room, &templates));
+            }
+            for (one, joined) in joined.iter().filter_map(|joined| joined.first().zip(Some(joined))) {
+                joined.iter().for_each(|entry| sets.join(one.template, entry.template));
+                let pattern: Vec<&str> = left.iter().chain(&["*"]).chain(right).copied().collect();
+                found.push((pattern, one.template));
+            }
         }
         let before = templates.len();
         for (pattern, member) in found {
@@ -81,14 +88,14 @@ fn entries(templates: &[Vec<&str>]) -> Vec<Entry> {
                 let Some(filling) = hole::judge(left, &tokens[from..from + length], right) else { continue };
                 // A name with data in brackets counts as one word.
                 let width = if filling == Filling::Call { 1 } else { length as u8 };
-                let pattern = (before[from], after[from + length], width);
+                let around = (before[from], after[from + length]);
                 // Both fit because a template has a bounded number of tokens.
                 let (from, length) = (from as u8, length as u8);
-                entries.push(Entry { pattern, filling, template, from, length });
+                entries.push(Entry { around, width, filling, template, from, length });
             }
         }
     }
-    entries.sort_by_key(|entry| (entry.pattern, entry.template));
+    entries.sort_by_key(|entry| (entry.around, entry.width, entry.template));
     entries
 }
 
@@ -108,17 +115,20 @@ fn numbered<'a, 'b: 'a>(
     all
 }
 
-/// Returns the fillings that are proven to be data. More entries never prove fewer.
-fn proven<'a>(same: &'a [Entry], templates: &[Vec<&str>], times: &[Option<Timestamp>]) -> Vec<&'a Entry> {
+/// Returns the text before a hole, its filling, and the text after it.
+fn parts<'a, 'b>(entry: &Entry, templates: &'a [Vec<&'b str>]) -> (&'a [&'b str], &'a [&'b str], &'a [&'b str]) {
+    let (left, rest) = templates[entry.template].split_at(usize::from(entry.from));
+    let (filling, right) = rest.split_at(usize::from(entry.length));
+    (left, filling, right)
+}
+
+/// Returns the fillings of one width that are proven to be data. More entries never prove fewer.
+fn proven<'a>(same: &'a [Entry], room: Room, times: &[Option<Timestamp>]) -> Vec<&'a Entry> {
     let count = |kind: Filling| same.iter().filter(|entry| entry.filling == kind).count();
     let (masked, calls) = (count(Filling::Mask) > 0, count(Filling::Call));
-    let Some(first) = same.first() else { return Vec::new() };
-    let tokens = &templates[first.template];
-    let (left, right) = tokens.split_at(usize::from(first.from));
-    let room = hole::room(left, &right[usize::from(first.length)..]);
     let reached = |min: Option<usize>, count: usize| min.is_some_and(|min| count >= min);
     let others = same.len() - count(Filling::Host);
-    let words = reached(room.words_min, others) && same.iter().all(|entry| entry.pattern.2 == 1);
+    let words = reached(room.words_min, others) && same.iter().all(|entry| entry.width == 1);
     let shapes = reached(room.shapes_min, count(Filling::Shaped) + calls);
     let near = room.hosts_min.map_or_else(Vec::new, |min| within_window(same, times, min));
     let hosts = !near.is_empty();
@@ -134,6 +144,22 @@ fn proven<'a>(same: &'a [Entry], templates: &[Vec<&str>], times: &[Option<Timest
         filling => words || joins(filling),
     };
     same.iter().filter(joined).collect()
+}
+
+/// Returns the fillings of any width that look like data in their place, if there are enough of them. A mask is data. More
+/// entries never prove fewer.
+fn likely<'a>(same: &'a [Entry], room: Room, templates: &[Vec<&str>]) -> Vec<&'a Entry> {
+    let Some(min) = room.likely_min.filter(|min| same.len() + 1 >= *min) else { return Vec::new() };
+    let (left, _, right) = parts(&same[0], templates);
+    let place = Place::new(left, right);
+    let is_data = |entry: &&Entry| match entry.filling {
+        Filling::Mask => true,
+        Filling::Words | Filling::Shaped => place.holds_data(parts(entry, templates).1),
+        Filling::Call | Filling::Host => false,
+    };
+    let found: Vec<&Entry> = same.iter().filter(is_data).collect();
+    let masks = usize::from(found.iter().any(|entry| entry.filling == Filling::Mask));
+    if found.len() + masks >= min { found } else { Vec::new() }
 }
 
 /// Returns the templates whose hosts failed close in time: those in some window with enough of them. More entries never

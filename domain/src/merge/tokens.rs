@@ -4,6 +4,8 @@ use alloc::vec::Vec;
 
 /// The maximum number of tokens that may be data; all tokens after them form one ending.
 pub const TOKENS_MAX: usize = 64;
+/// The longest hole, tokens.
+pub const HOLE_TOKENS_MAX: usize = 4;
 
 /// Splits a template into tokens. The text after the last counted token is one token, so that no text is lost.
 pub fn split(template: &str) -> Vec<&str> {

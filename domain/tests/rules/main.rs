@@ -9,7 +9,7 @@ mod doctor;
 mod drafts;
 mod envelopes;
 mod error_objects;
-
+mod fillings;
 mod forgery;
 mod formats;
 mod framed;
@@ -30,6 +30,7 @@ mod replay_steps;
 mod replay_windows;
 mod sign_in;
 mod stored_names;
+mod taught;
 mod team_envelopes;
 mod titles;
 mod unwrapping;

@@ -5,7 +5,8 @@
 //! file with the score of each mechanism at its end: a rule that changes the answer to any case shows in its
 //! difference. `UPDATE=1 cargo test -p dlo-domain --test rules reader` rewrites it; review the difference.
 
-use domain::merge::{Skeleton, find_groups_seen};
+use domain::id::GroupId;
+use domain::merge::{Groups, Skeleton, find_groups_seen};
 use domain::policy::Policy;
 use domain::read::{Assessment, classify_failure, skeleton};
 use domain::reading::{Class, Failure};
@@ -176,23 +177,37 @@ fn pairs(file: &str) -> Answers {
     answers
 }
 
+/// The skeletons of letters with these messages, by fingerprint.
+fn skeletons(error_type: &str, messages: &[String]) -> BTreeMap<GroupId, Skeleton> {
+    let one = |message: &String| {
+        let failure = failure(error_type, message);
+        let group = classify_failure(&failure, None, &Policy::default()).group;
+        skeleton(&failure, None).map(|skeleton| (group, skeleton))
+    };
+    messages.iter().filter_map(one).collect()
+}
+
+/// Returns the groups of letters that are each from another day, but those of one letter.
+fn groups_of(skeletons: &BTreeMap<GroupId, Skeleton>) -> Groups {
+    let days =
+        skeletons.keys().zip(0..).map(|(id, day)| (id.clone(), Timestamp::from_ms(Span::from_days(day).as_ms())));
+    find_groups_seen(skeletons, &BTreeSet::new(), &days.collect())
+}
+
+/// How many groups the letters with these messages are.
+pub fn merged(error_type: &str, messages: &[String]) -> usize {
+    let skeletons = skeletons(error_type, messages);
+    let groups = groups_of(&skeletons);
+    skeletons.len() - groups.iter().map(|group| group.len() - 1).sum::<usize>()
+}
+
 fn merges(file: &str) -> Answers {
     let mut answers = Answers::default();
     for Case { mechanism, fields } in cases(file) {
         let [expected, message, fillings, _origin] = &fields[..] else { panic!("{fields:?} has four fields") };
-        let skeletons: BTreeMap<_, Skeleton> = fillings
-            .split(' ')
-            .map(|filling| {
-                let failure = failure("Error", &message.replacen('_', filling, 1));
-                let group = classify_failure(&failure, None, &Policy::default()).group;
-                (group, skeleton(&failure, None).unwrap())
-            })
-            .collect();
-        // Each on a day of its own.
-        let days =
-            skeletons.keys().zip(0..).map(|(id, day)| (id.clone(), Timestamp::from_ms(Span::from_days(day).as_ms())));
-        let groups = find_groups_seen(&skeletons, &BTreeSet::new(), &days.collect());
-        let largest = groups.iter().map(BTreeSet::len).max().unwrap_or(1);
+        let messages: Vec<String> = fillings.split(' ').map(|filling| message.replacen('_', filling, 1)).collect();
+        let skeletons = skeletons("Error", &messages);
+        let largest = groups_of(&skeletons).iter().map(BTreeSet::len).max().unwrap_or(1);
         let is_right = if expected == "+" { largest == skeletons.len() } else { largest == 1 && skeletons.len() > 1 };
         let answer = format!("{expected} {largest} of {} merged | {message} | {fillings}", skeletons.len());
         answers.add(&mechanism, is_right, &answer);
@@ -261,6 +276,7 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("classes", classes("data_classes.txt")),
         ("classes", classes("held_data_classes.txt")),
         ("classes", classes("shapes_classes.txt")),
+        ("merges", merges("filled_merges.txt")),
         ("pairs", pairs("grouping_pairs.txt")),
         ("pairs", pairs("mechanisms_pairs.txt")),
         ("pairs", pairs("grouping_held_out_pairs.txt")),

@@ -16,14 +16,13 @@ use super::{conditions, finding, names, spaced};
 use crate::read::template;
 use crate::reading::{Category, Class, Classification, Confidence, GUESS_PCT_MAX};
 use crate::text;
+use crate::weights::{Weights, hash};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The weights: four bytes of a word's hash, one byte of its weight, in the order of the hashes.
-static WEIGHTS: &[u8] = include_bytes!("tables/weights.bin");
-/// The size of an entry of [`WEIGHTS`].
-const ENTRY_BYTES: usize = 5;
+/// The weights of words, pairs of words and words of types.
+static WEIGHTS: Weights = Weights::new(include_bytes!("tables/weights.bin"));
 /// The least sum that suggests "transient" where nothing else is known.
 const TRANSIENT_MIN: i32 = 32;
 /// The greatest sum that suggests "permanent" where nothing else is known.
@@ -93,22 +92,9 @@ fn hashes_shown(error_type: &str, shown: &str) -> Vec<u32> {
     hashes
 }
 
-/// FNV-1a of words, each with a blank after it.
-fn hash(words: &[&str]) -> u32 {
-    let bytes = words.iter().flat_map(|word| word.bytes().chain([b' ']));
-    bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
-}
-
-/// Returns the weight of a hash; what was never learned has none.
-fn weight(hash: u32) -> i32 {
-    let (entries, _) = WEIGHTS.as_chunks::<ENTRY_BYTES>();
-    let at = entries.binary_search_by_key(&hash, |&[a, b, c, d, _]| u32::from_be_bytes([a, b, c, d]));
-    at.map_or(0, |at| i32::from(i8::from_be_bytes([entries[at][4]])))
-}
-
 /// Returns the sum of the weights of a failure with this shown message.
 fn sum(error_type: &str, shown: &str) -> i32 {
-    hashes_shown(error_type, shown).into_iter().map(weight).sum()
+    hashes_shown(error_type, shown).into_iter().map(|hash| WEIGHTS.weight(hash)).sum()
 }
 
 /// Returns what the words of a failure suggest, if they do so clearly.
@@ -170,7 +156,7 @@ fn reason(error_type: &str, message: &str, shown: &str, class: Class) -> Option<
     let towards = if class == Class::Transient { 1 } else { -1 };
     let mut weighed: Vec<(i32, String)> = Vec::new();
     each(error_type, shown, |hash, words| {
-        let weight = weight(hash) * towards;
+        let weight = WEIGHTS.weight(hash) * towards;
         if weight > 0 && !words.is_empty() {
             weighed.push((weight, words.join(" ")));
         }
@@ -278,8 +264,7 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted_and_small() {
-        let (entries, rest) = WEIGHTS.as_chunks::<ENTRY_BYTES>();
-        assert!(rest.is_empty() && entries.windows(2).all(|two| two[0][..4] < two[1][..4]));
-        assert!((1_000..=60_000).contains(&WEIGHTS.len()), "{} bytes", WEIGHTS.len());
+        let (is_sorted, bytes) = WEIGHTS.checked();
+        assert!(is_sorted && (1_000..=60_000).contains(&bytes), "{bytes} bytes");
     }
 }
