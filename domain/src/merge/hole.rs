@@ -2,8 +2,8 @@
 //!
 //! Never merged, however many variants there are: codes and numbers (the template keeps a number only if it is a
 //! code), names that the template keeps in quotes, text after a word that introduces code (`column`, `method`) or a
-//! cause (`because`), words that reverse a statement (`not`), HTTP methods, and words after a colon, which introduce
-//! the nested cause.
+//! cause (`because`), words that reverse a statement (`not`), and HTTP methods. Words after a colon, which introduce the
+//! nested cause, are merged only if they look like data (see `weighed`).
 
 use super::tokens::is_punctuation;
 use crate::read::is_file_path;
