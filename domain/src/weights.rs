@@ -1,5 +1,5 @@
 //! Tables of learned weights: of each feature of a text, four bytes of its hash and one byte of its weight, in the order
-//! of the hashes. Tests make the tables from labelled errors (`rules::weights`).
+//! of the hashes. Tests learn the tables from labelled examples (`rules::taught`).
 
 /// The size of an entry.
 const ENTRY_BYTES: usize = 5;

@@ -2,7 +2,7 @@
 //!
 //! The words before and after a hole, the forms of a filling's tokens, its words and pairs of these have a weight each.
 //! The weights are learned from formats of errors whose placeholders were labelled by people: letters that differ there
-//! have one cause, or two (`rules::filled`, `tests/reader/formats.txt`). A positive sum suggests data.
+//! have one cause, or two (`rules::fillings`, `tests/reader/formats.txt`). A positive sum suggests data.
 //!
 //! A sum proves nothing by itself: some fillings that name a cause have a sum like data. Three different ones in one place
 //! hardly ever have.
