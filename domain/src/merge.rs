@@ -12,6 +12,7 @@
 //! Precision comes before recall, because a wrong merge hides a cause: the module `hole` lists what is never merged.
 
 mod hole;
+mod nouns;
 mod pattern;
 mod tokens;
 mod weighed;

@@ -22,7 +22,7 @@ mod vocabulary;
 mod when;
 
 pub(crate) use classify::after_replays;
-pub(crate) use template::{MASK, is_file_path};
+pub(crate) use template::{MASK, is_file_path, is_media_type};
 pub(crate) use title::values as title_values;
 pub(crate) use vocabulary::holds as is_word_of_failure;
 pub(crate) use when::parse as moment;

@@ -5,7 +5,8 @@
 //! cause (`because`), words that reverse a statement (`not`), and HTTP methods. Words after a colon, which introduce the
 //! nested cause, are merged only if they look like data (see `weighed`).
 
-use super::tokens::is_punctuation;
+use super::nouns::Named;
+use super::tokens::{is_of_system, is_punctuation};
 use crate::read::is_file_path;
 
 /// The content of a hole.
@@ -30,8 +31,10 @@ pub struct Room {
     pub shapes_min: Option<usize>,
     /// Hosts.
     pub hosts_min: Option<usize>,
-    /// Fillings of any kind.
+    /// Fillings of any kind that do not look like causes.
     pub words_min: Option<usize>,
+    /// Fillings of any kind.
+    pub any_min: Option<usize>,
     /// Fillings that look like data there, by learned weights.
     pub likely_min: Option<usize>,
 }
@@ -43,11 +46,11 @@ const SHAPED_MIN: usize = 3;
 const HOSTS_MIN: usize = 5;
 /// Three fillings that look like data in this place.
 const LIKELY_MIN: usize = 3;
-/// Five words, if the sentence around them is long enough and continues after them.
+/// Five words that do not look like causes, if the sentence around them is long enough and continues after them.
 const WORDS_MIN: usize = 5;
-/// Twelve words if they end the sentence, or if the sentence says little: more than the number of causes that one
-/// place in a program distinguishes.
-const LAST_WORDS_MIN: usize = 12;
+/// Twelve words of any kind, also at the end of a sentence: more than the number of causes that one place in a program
+/// distinguishes.
+const ANY_WORDS_MIN: usize = 12;
 
 /// Words that reverse a statement or state its outcome.
 #[rustfmt::skip]
@@ -70,7 +73,47 @@ const BEFORE_A_CAUSE: &[&str] = &[
     "constraint", "class", "operation", "action", "permission", "event", "missing", "invalid", "unknown",
     "unsupported", "handler", "job", "step", "flag", "variable", "model", "service", "provider", "task", "feature",
     "module", "plugin", "setting", "option", "header", "queue", "topic", "template", "rule", "while", "during", "when",
-    "cannot", "could", "worker", "stage", "phase", "index", "collection", "command",
+    "cannot", "could", "worker", "stage", "phase", "index", "collection", "command", "ist", "sind", "war", "wurde", "est",
+    "été", "sont", "es", "está", "fue", "è", "foi",
+];
+
+/// Words about a failure, whose reason follows a colon.
+const OF_FAILURE: &[&str] = &[
+    "could",
+    "couldn't",
+    "cannot",
+    "can't",
+    "unable",
+    "failed",
+    "failure",
+    "error",
+    "stopped",
+    "aborted",
+    "refused",
+    "rejected",
+    "denied",
+    "closed",
+    "lost",
+    "because",
+    "interrupted",
+    "broken",
+    "cancelled",
+    "canceled",
+];
+
+/// Words about what a program does not know or have.
+const OF_THE_UNKNOWN: &[&str] = &[
+    "unsupported",
+    "unknown",
+    "invalid",
+    "missing",
+    "required",
+    "unrecognized",
+    "unrecognised",
+    "illegal",
+    "undefined",
+    "unexpected",
+    "unhandled",
 ];
 
 /// Words without a meaning of their own, which are no evidence that two messages say the same.
@@ -155,6 +198,9 @@ const SHOUTED_MIN: usize = 5;
 /// Whether a token looks like data rather than a word: partly masked, or a file's path. Dotted names do not count:
 /// they may be a host (which dependency failed), a field, or code. Addresses and routes do not count either.
 fn is_shaped(token: &str) -> bool {
+    if is_of_system(token) {
+        return false;
+    }
     // A relative path that contains a number is a file's path too: a route begins with a slash.
     let relative = !token.starts_with('/') && token.matches('/').count() >= 2 && token.contains('*');
     if !token.starts_with("//") && (is_file_path(token) || relative) {
@@ -171,6 +217,22 @@ fn is_host(token: &str) -> bool {
         && inner.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'*'))
 }
 
+/// Whether the text before a hole says what is there. At the beginning of a message, every noun fits. After a name and a
+/// colon (`File "orders": infected`), after a colon in a sentence about a failure (`Pump stopped: no water`), and in
+/// sentences about what a program does not know, most words are causes.
+fn names_what(left: &[&str]) -> bool {
+    let is_word = |token: &str| token.starts_with(char::is_alphabetic) && !token.contains('*');
+    let says = |list: &[&str]| left.iter().any(|token| in_list(list, token));
+    let ends_clause = left.last() == Some(&":");
+    let mut before = left.iter().rev();
+    let last = if ends_clause { before.nth(1) } else { before.find(|token| !is_punctuation(token)) };
+    let Some(last) = last.filter(|token| is_word(token)) else { return false };
+    if ends_clause && says(OF_FAILURE) {
+        return false;
+    }
+    Named::by(&last.to_lowercase()) == Some(Named::Record) || !says(OF_THE_UNKNOWN)
+}
+
 /// Returns how many fillings are needed, given the words around the hole.
 pub fn room(left: &[&str], right: &[&str]) -> Room {
     let telling = |tokens: &[&str]| {
@@ -181,18 +243,18 @@ pub fn room(left: &[&str], right: &[&str]) -> Room {
             .count()
     };
     let before = left.iter().rev().find(|token| !is_punctuation(token)).copied().unwrap_or_default();
-    let names_cause = in_list(BEFORE_A_CAUSE, before);
+    let names_cause = in_list(BEFORE_A_CAUSE, before) || Named::by(&before.to_lowercase()) == Some(Named::Part);
     let known = telling(left) + telling(right);
     // The end of a message, and the text after a colon, state the cause.
     let nested = right.iter().all(|token| is_punctuation(token)) || left.last() == Some(&":");
     let enclosed = matches!((left.last(), right.first()), (Some(&"(" | &"[" | &"{" | &"<" | &"="), Some(_)));
     let allowed = |yes: bool, min: usize| (yes && !names_cause).then_some(min);
     let long = known >= 3 && (enclosed || !nested);
-    let words_min = if long { WORDS_MIN } else { LAST_WORDS_MIN };
     Room {
         shapes_min: allowed(known >= 2, SHAPED_MIN),
         hosts_min: allowed(known >= 1, HOSTS_MIN),
-        words_min: allowed(known >= 1 && left.last() != Some(&":"), words_min),
-        likely_min: allowed(known >= 1, LIKELY_MIN),
+        words_min: allowed(long && left.last() != Some(&":"), WORDS_MIN),
+        any_min: allowed(known >= 1 && left.last() != Some(&":"), ANY_WORDS_MIN),
+        likely_min: allowed(known >= 1 && names_what(left), LIKELY_MIN),
     }
 }

@@ -44,10 +44,12 @@ pub fn sets(texts: &[&str], times: &[Option<Timestamp>]) -> Vec<usize> {
             let first = &same[0];
             let (left, _, right) = parts(first, &templates);
             let room = hole::room(left, right);
+            let place = Place::new(left, right);
             let of_width = same.chunk_by(|a, b| a.width == b.width);
-            let mut joined: Vec<Vec<&Entry>> = of_width.map(|same| proven(same, room, times)).collect();
+            let mut joined: Vec<Vec<&Entry>> =
+                of_width.map(|same| proven(same, room, &place, &templates, times)).collect();
             if joined.iter().map(Vec::len).sum::<usize>() < same.len() {
-                joined.push(likely(same, room, &templates));
+                joined.push(likely(same, room, &place, &templates));
             }
             for (one, joined) in joined.iter().filter_map(|joined| joined.first().zip(Some(joined))) {
                 joined.iter().for_each(|entry| sets.join(one.template, entry.template));
@@ -123,12 +125,27 @@ fn parts<'a, 'b>(entry: &Entry, templates: &'a [Vec<&'b str>]) -> (&'a [&'b str]
 }
 
 /// Returns the fillings of one width that are proven to be data. More entries never prove fewer.
-fn proven<'a>(same: &'a [Entry], room: Room, times: &[Option<Timestamp>]) -> Vec<&'a Entry> {
+fn proven<'a>(
+    same: &'a [Entry],
+    room: Room,
+    place: &Place,
+    templates: &[Vec<&str>],
+    times: &[Option<Timestamp>],
+) -> Vec<&'a Entry> {
     let count = |kind: Filling| same.iter().filter(|entry| entry.filling == kind).count();
     let (masked, calls) = (count(Filling::Mask) > 0, count(Filling::Call));
     let reached = |min: Option<usize>, count: usize| min.is_some_and(|min| count >= min);
     let others = same.len() - count(Filling::Host);
-    let words = reached(room.words_min, others) && same.iter().all(|entry| entry.width == 1);
+    let is_one_word = same.iter().all(|entry| entry.width == 1);
+    let any = is_one_word && reached(room.any_min, others);
+    let is_no_cause = |entry: &Entry| match entry.filling {
+        Filling::Host => false,
+        Filling::Words => any || !place.holds_cause(parts(entry, templates).1),
+        Filling::Mask | Filling::Call | Filling::Shaped => true,
+    };
+    let may_count = any || is_one_word && reached(room.words_min, others);
+    let counted: Vec<bool> = same.iter().map(|entry| may_count && is_no_cause(entry)).collect();
+    let words = any || reached(room.words_min, counted.iter().filter(|counts| **counts).count());
     let shapes = reached(room.shapes_min, count(Filling::Shaped) + calls);
     let near = room.hosts_min.map_or_else(Vec::new, |min| within_window(same, times, min));
     let hosts = !near.is_empty();
@@ -139,27 +156,24 @@ fn proven<'a>(same: &'a [Entry], room: Room, times: &[Option<Timestamp>]) -> Vec
         Filling::Shaped => shapes,
         Filling::Host | Filling::Words => false,
     };
-    let joined = |entry: &&Entry| match entry.filling {
+    let joined = |(entry, counts): &(&Entry, bool)| match entry.filling {
         Filling::Host => near.contains(&entry.template),
-        filling => words || joins(filling),
+        filling => words && *counts || joins(filling),
     };
-    same.iter().filter(joined).collect()
+    same.iter().zip(counted).filter(joined).map(|(entry, _)| entry).collect()
 }
 
 /// Returns the fillings of any width that look like data in their place, if there are enough of them. A mask is data. More
 /// entries never prove fewer.
-fn likely<'a>(same: &'a [Entry], room: Room, templates: &[Vec<&str>]) -> Vec<&'a Entry> {
-    let Some(min) = room.likely_min.filter(|min| same.len() + 1 >= *min) else { return Vec::new() };
-    let (left, _, right) = parts(&same[0], templates);
-    let place = Place::new(left, right);
+fn likely<'a>(same: &'a [Entry], room: Room, place: &Place, templates: &[Vec<&str>]) -> Vec<&'a Entry> {
+    let Some(min) = room.likely_min.filter(|min| same.len() >= *min) else { return Vec::new() };
     let is_data = |entry: &&Entry| match entry.filling {
         Filling::Mask => true,
         Filling::Words | Filling::Shaped => place.holds_data(parts(entry, templates).1),
         Filling::Call | Filling::Host => false,
     };
     let found: Vec<&Entry> = same.iter().filter(is_data).collect();
-    let masks = usize::from(found.iter().any(|entry| entry.filling == Filling::Mask));
-    if found.len() + masks >= min { found } else { Vec::new() }
+    if found.len() >= min { found } else { Vec::new() }
 }
 
 /// Returns the templates whose hosts failed close in time: those in some window with enough of them. More entries never

@@ -33,3 +33,11 @@ fn is_mark(c: char) -> bool {
 pub fn is_punctuation(token: &str) -> bool {
     token.chars().all(|c| is_mark(c) || matches!(c, '-' | '.' | '/' | '&' | '+'))
 }
+
+/// Directories of a system and its programs (Filesystem Hierarchy Standard 3.0): what is there is a part of a program.
+const SYSTEM: [&str; 10] = ["/bin/", "/boot/", "/dev/", "/etc/", "/lib", "/proc/", "/run/", "/sbin/", "/sys/", "/usr/"];
+
+/// Whether a token is a path to a part of a system or a program, without data in it.
+pub fn is_of_system(token: &str) -> bool {
+    SYSTEM.iter().any(|root| token.starts_with(root)) && !token.contains('*')
+}

@@ -7,16 +7,21 @@
 //! A sum proves nothing by itself: some fillings that name a cause have a sum like data. Three different ones in one place
 //! hardly ever have.
 
-use super::tokens::{self, is_punctuation};
-use crate::read::is_word_of_failure;
+use super::nouns::Named;
+use super::tokens::{self, is_of_system, is_punctuation};
+use crate::read::{is_file_path, is_media_type, is_word_of_failure};
 use crate::weights::{Weights, hash};
 use alloc::string::String;
 use alloc::vec::Vec;
 
 static WEIGHTS: Weights = Weights::new(include_bytes!("weights.bin"));
-/// The least sum of data. With it, 2 of 464 places that name causes were merged after three letters in formats that taught
+/// The least sum of data. With it, none of 464 places that name causes was merged after three letters in formats that taught
 /// nothing.
-const DATA_MIN: i32 = 80;
+const DATA_MIN: i32 = 30;
+/// Below this sum, a filling is taken for a cause however many there are.
+const CAUSE_MAX: i32 = -260;
+/// Nouns of files, whose names may have a slash.
+const FILES: [&str; 8] = ["file", "filename", "path", "directory", "folder", "document", "attachment", "upload"];
 /// The words of a token that are weighed.
 const WORDS_MAX: usize = 6;
 /// A token of at most so many bytes is an initial or a mark.
@@ -32,6 +37,9 @@ const END: &str = "$";
 pub struct Place {
     before: String,
     after: String,
+    named: &'static str,
+    /// Whether the noun before is one of files.
+    is_of_files: bool,
     sum: i32,
 }
 
@@ -40,13 +48,31 @@ impl Place {
     pub fn new(left: &[&str], right: &[&str]) -> Self {
         let (before, after) = (nth_before(left, 0), nth_after(right, 0));
         let sum = hashes_of_place(left, right).into_iter().map(|hash| WEIGHTS.weight(hash)).sum();
-        Self { before, after, sum }
+        let is_of_files = FILES.contains(&before.as_str());
+        Self { before, after, named: named(left), is_of_files, sum }
     }
 
     /// Whether a filling of the hole looks like data.
     pub fn holds_data(&self, filling: &[&str]) -> bool {
-        let weights = hashes_of_filling(&self.before, filling, &self.after).into_iter();
-        self.sum + weights.map(|hash| WEIGHTS.weight(hash)).sum::<i32>() >= DATA_MIN
+        filling.iter().all(|token| self.may_hold(token, filling.len())) && self.weigh(filling) >= DATA_MIN
+    }
+
+    /// Whether a filling of the hole looks like the name of a cause.
+    pub fn holds_cause(&self, filling: &[&str]) -> bool {
+        self.weigh(filling) < CAUSE_MAX
+    }
+
+    /// Whether a token may be data or a part of it, whatever its weight. A colon begins another statement, and words beside
+    /// a mask say something of it. Addresses, routes and media types are mostly parts of a program.
+    fn may_hold(&self, token: &str, tokens: usize) -> bool {
+        let is_path = || is_file_path(token) || self.is_of_files || !token.starts_with('/') && !is_media_type(token);
+        let is_name = !token.contains('/') || !token.contains("//") && !is_of_system(token) && is_path();
+        is_name && (tokens == 1 || !matches!(token, ":" | "-" | "*"))
+    }
+
+    fn weigh(&self, filling: &[&str]) -> i32 {
+        let weights = hashes_of_filling(&self.before, self.named, filling, &self.after).into_iter();
+        self.sum + weights.map(|hash| WEIGHTS.weight(hash)).sum::<i32>()
     }
 }
 
@@ -66,7 +92,7 @@ pub fn weighed_hashes(templates: &[&str]) -> Vec<Option<Vec<u32>>> {
         let is_learned = (1..=tokens::HOLE_TOKENS_MAX).contains(&filling.len()) && filling != ["*"];
         is_learned.then(|| {
             let mut hashes = hashes_of_place(before, after);
-            hashes.extend(hashes_of_filling(&nth_before(before, 0), filling, &nth_after(after, 0)));
+            hashes.extend(hashes_of_filling(&nth_before(before, 0), named(before), filling, &nth_after(after, 0)));
             hashes.sort_unstable();
             hashes
         })
@@ -82,6 +108,14 @@ fn nth_after(right: &[&str], n: usize) -> String {
     right.get(n).map_or_else(|| END.into(), |token| token.to_lowercase())
 }
 
+/// Returns what the noun before a hole says of its filling, if there is one: `project`, `project with name`.
+fn named(left: &[&str]) -> &'static str {
+    const BETWEEN: &[&str] = &["name", "named", "called", "id", "with", "title", "titled", "labelled", "code", "the"];
+    let mut before = left.iter().rev().filter(|token| !is_punctuation(token)).map(|token| token.to_lowercase());
+    let noun = before.find(|word| !BETWEEN.contains(&word.as_str()));
+    noun.and_then(|word| Named::by(&word)).map_or("", Named::label)
+}
+
 fn hashes_of_place(left: &[&str], right: &[&str]) -> Vec<u32> {
     let [b1, b2, b3] = [0, 1, 2].map(|n| nth_before(left, n));
     let [a1, a2] = [0, 1].map(|n| nth_after(right, n));
@@ -94,6 +128,9 @@ fn hashes_of_place(left: &[&str], right: &[&str]) -> Vec<u32> {
         &["a1", &a1],
         &["a12", &a1, &a2],
         &["ba", &b1, &a1],
+        &["n", named(left)],
+        &["na", named(left), &a1],
+        &["an", Named::by(&a1).map_or("", Named::label)],
     ]
     .map(hash);
     let said = left.iter().chain(right).filter(|token| !is_punctuation(token));
@@ -104,10 +141,12 @@ fn hashes_of_place(left: &[&str], right: &[&str]) -> Vec<u32> {
 }
 
 /// The hashes of a filling between two tokens, each once.
-fn hashes_of_filling(before: &str, filling: &[&str], after: &str) -> Vec<u32> {
+fn hashes_of_filling(before: &str, named: &str, filling: &[&str], after: &str) -> Vec<u32> {
     let forms: Vec<String> = filling.iter().map(|token| form(token)).collect();
     let whole = forms.join(" ");
-    let mut hashes = Vec::from([&["f", whole.as_str()][..], &["fb", &whole, before], &["fa", &whole, after]].map(hash));
+    let mut hashes = Vec::from(
+        [&["f", whole.as_str()][..], &["fb", &whole, before], &["fa", &whole, after], &["fn", &whole, named]].map(hash),
+    );
     for (token, form) in filling.iter().zip(&forms) {
         hashes.extend([&["t", form.as_str()][..], &["tb", form, before], &["ta", form, after]].map(hash));
         hashes.extend(words(token).map(|word| hash(&["w", &word])));

@@ -31,7 +31,7 @@ pub use announced::{announces, is_answer};
 pub use codes::is_known_name as is_code_name;
 pub use given_names::is_given_name;
 use out::Out;
-pub(crate) use paths::is_file as is_file_path;
+pub(crate) use paths::{is_file as is_file_path, is_media_type};
 pub use persons::{is_person, is_titled};
 use shapes::Shape;
 pub use shapes::{brace_length, is_unspaced, opens_quote, quote_length};

@@ -87,7 +87,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("", "the name is not \"Kowalski\"", "the sentence says \"not *\""),
     ("", "customer Anna Kowalski does not pay", "the sentence says \"does not\""),
     ("", "user 'anna' of tenant 'gold' ended session 7", "the word \"user\" suggests permanent"),
-    ("", "C:\\Users\\anna\\orders\\in.csv is locked", "no known pattern matched"),
+    ("", "C:\\Users\\anna\\orders\\in.csv is locked", "the words \"is locked\" suggest permanent"),
     ("Swoosh.DeliveryError", "delivery error: Response: {422, %{\"to\" => \"anna@mail.example\"}}", "the word \"error\" suggests permanent"),
     // Tokens and addresses.
     ("", "Bearer must eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "the sentence says \"must *\""),
