@@ -26,7 +26,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 /// The maximum number of skeletons of one family that are compared: the first ones by text. A larger family is not a
-/// meaningful list of causes. The bound limits the work of [`find_groups`]: up to 0.3 s and 5 MB for this many ordinary
+/// meaningful list of causes. The bound limits the work of [`find_groups`]: 50 ms and 5 MB for this many ordinary
 /// skeletons, 2 s and 40 MB for hostile ones (sixty tokens each, nearly alike). Only beyond the bound may a larger set
 /// merge less, so a stored table is only ever extended.
 pub const FAMILY_SKELETONS_MAX: usize = 2_000;
