@@ -18,7 +18,7 @@ static WEIGHTS: Weights = Weights::new(include_bytes!("weights.bin"));
 /// The least sum of data. With it, none of 464 places that name causes was merged after three letters in formats that taught
 /// nothing.
 const DATA_MIN: i32 = 30;
-/// Below this sum, a filling is taken for a cause however many there are.
+/// Below this sum, a filling is taken for a cause unless there are twelve.
 const CAUSE_MAX: i32 = -260;
 /// Nouns of files, whose names may have a slash.
 const FILES: [&str; 8] = ["file", "filename", "path", "directory", "folder", "document", "attachment", "upload"];
