@@ -1,5 +1,6 @@
 //! A deployed stack as people and the platform use it: the API behind the function URL, Lambda's own API, CloudWatch.
 
+use domain::id::GroupId;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -106,7 +107,7 @@ impl Deployed {
 
     /// Runs Sweep until the office knows which version of the consumer runs. Sweep alone runs once a minute and would miss
     /// a version that is replaced within it; on a busy machine one run may not get an answer about the function in time.
-    pub async fn sees_version(&self, token: &str, group: &str, version: &str) {
+    pub async fn sees_version(&self, token: &str, group: &GroupId, version: &str) {
         until(&format!("the office knows that {version} runs"), async || {
             let (failed, answer) = self.invoke("Sweep", &json!({})).await;
             assert!(!failed, "{answer}");
