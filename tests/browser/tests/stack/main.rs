@@ -9,7 +9,7 @@ use lambda::connect;
 use lambda::queue::SqsQueue;
 use local::orders::{Kind, function};
 use std::time::{Duration, SystemTime};
-use wire::GroupsAnswer;
+use wire::{GroupRow, GroupsAnswer};
 
 /// The title of the gift cards' group.
 const BUG: &str = "panic: index out of bounds: the len is * but the index is *";
@@ -45,7 +45,9 @@ async fn two_people_replay_letters_behind_the_function_url() {
     let counted = async || (open().await == before + ORDERS.cast_signed()).then_some(());
     until("every order is counted", counted).await;
     let answer = groups().await;
-    let group = answer.groups.iter().find(|group| group.title == BUG).unwrap_or_else(|| panic!("no {BUG}: {answer:?}"));
+    // Lists show what all letters say in the place of the stars.
+    let is_bug = |group: &&GroupRow| group.title.starts_with("panic: index out of bounds");
+    let group = answer.groups.iter().find(is_bug).unwrap_or_else(|| panic!("no {BUG}: {answer:?}"));
     stack.sees_version(&token, &group.id, "v1").await;
     stack.deploy("v3").await;
     stack.sees_version(&token, &group.id, "v3").await;
