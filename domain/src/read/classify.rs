@@ -196,10 +196,11 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     let typed = tables::by_type(error_type).filter(|_| !tables::is_wrapper(error_type));
     if let Some(meaning) = typed.filter(|m| m.settled) {
         let found = or_wording(by_meaning(meaning, error_type, 95), lower);
-        // A conflict with what is under way ends, whatever its author called it.
-        if found.class != Class::Transient
-            && let Some(found) = unfinished::find(lower).filter(|_| found.category != Category::Auth)
-        {
+        let found = match order::type_of_status(error_type) {
+            Some(status) => network::after_status(found, status, lower),
+            None => found,
+        };
+        if let Some(found) = under_way(&found, lower) {
             return Some(found);
         }
         let doubted = order::is_doubted(&found, error_type).then(|| mistake_in(error_type, message, lower)).flatten();
@@ -210,7 +211,10 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     let of_broker = error_type.ends_with("ProtocolError") || error_type.contains("kafka.common.errors");
     let kafka = || is_kafka.then(|| kafka::by_kafka(message, lower, of_broker)).flatten();
     kafka()
-        .or_else(|| by_code(error_type, message, lower).map(|found| or_wording(found, lower)))
+        .or_else(|| {
+            let found = or_wording(by_code(error_type, message, lower)?, lower);
+            under_way(&found, lower).or(Some(found))
+        })
         .or_else(|| by_words(message, lower))
         .map(|found| order::ruled(found, error_type, lower))
         .or_else(|| parts::missing(lower))
@@ -233,6 +237,12 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
         .or_else(|| by_names(error_type, ""))
 }
 
+/// A conflict with what is under way ends, whatever its author called it.
+fn under_way(found: &Classification, lower: &str) -> Option<Classification> {
+    let is_open = found.class != Class::Transient && found.category != Category::Auth;
+    is_open.then(|| unfinished::find(lower)).flatten()
+}
+
 /// Tries the codes in a message. The name of a setting may look like one: `request_timeout too short`.
 fn by_code(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
     let found = codes::find(error_type, message, lower)?;
@@ -242,7 +252,8 @@ fn by_code(error_type: &str, message: &str, lower: &str) -> Option<Classificatio
 /// Tries the words of a message.
 fn by_words(message: &str, lower: &str) -> Option<Classification> {
     let find = |message: &str, lower: &str| {
-        by_wording(lower).or_else(|| by_names(message, lower)).or_else(|| conditions::find(lower))
+        let worded = by_wording(lower).map(|found| network::why_declined(&found, lower).unwrap_or(found));
+        worded.or_else(|| by_names(message, lower)).or_else(|| conditions::find(lower))
     };
     parts::said(find(message, lower)?, message, |rest| find(rest, &rest.to_lowercase()))
 }

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// The version of the fingerprint. Any change that gives some letter another fingerprint increments it.
-pub const FINGERPRINT_VERSION: &str = "7";
+pub const FINGERPRINT_VERSION: &str = "8";
 
 /// The first part of a family. It stays if the version of the fingerprint changes: then a new fingerprint of a known cause
 /// has the family and, if its template is the same, the skeleton of the old one, and joins its group. It changes only

@@ -13,6 +13,7 @@ mod given_names;
 mod hosts;
 mod labels;
 mod lists;
+mod markup;
 mod members;
 mod out;
 mod paths;
@@ -28,7 +29,7 @@ use crate::text::head;
 use alloc::string::String;
 use alloc::vec::Vec;
 pub use announced::{announces, is_answer};
-pub use codes::is_known_name as is_code_name;
+pub use codes::{is_known_name as is_code_name, is_outcome_code};
 pub use given_names::is_given_name;
 use out::Out;
 pub(crate) use paths::{is_file as is_file_path, is_media_type};
@@ -72,7 +73,8 @@ pub struct Template {
 
 /// Returns the template of a message. The error type decides the meaning of a lone quoted name (`KeyError: 'sku'`).
 pub fn from_message(message: &str, error_type: &str) -> Template {
-    let text = head(message, MESSAGE_BYTES_MAX).trim();
+    let decoded = markup::decoded(head(message, MESSAGE_BYTES_MAX));
+    let text = decoded.trim();
     let mut scanner = Scanner::new(text, error_type);
     let cut = cuts::end_of_cause(text);
     let beneath = cuts::beneath(&text[..cut]);
@@ -169,6 +171,9 @@ impl<'a> Scanner<'a> {
         if self.closes_quote()
             || self.inspection()
             || self.row_values()
+            || self.tag()
+            || self.rejected_structure()
+            || self.bytes_literal()
             || self.lone_character()
             || self.term()
             || self.value_in_brackets()
@@ -236,7 +241,7 @@ impl<'a> Scanner<'a> {
         }
         // An apostrophe between letters belongs to the word.
         while rest[..length].ends_with(char::is_alphabetic)
-            && let Some(more) = apostrophe(&rest[length..], length == 1)
+            && let Some(more) = shapes::apostrophe(&rest[length..], length == 1)
         {
             length += more;
         }
@@ -283,7 +288,8 @@ impl<'a> Scanner<'a> {
         if let Some((key, value)) = shapes::assignment(core).filter(|_| !shapes::is_mail(core)) {
             self.out.word(key);
             self.out.punctuation('=');
-            let is_code = words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5);
+            let is_code = words::is_code_key(key)
+                && (shapes::is_name(value) || value.len() <= 5 || codes::is_outcome_code(value));
             let is_reply = matches!(key, "response" | "reply" | "responseCode") && codes::is_reply(value);
             if is_code || is_reply || words::is_truth(value) || (key == "port" && codes::is_service_port(value)) {
                 return self.out.name(value, value);
@@ -303,12 +309,10 @@ impl<'a> Scanner<'a> {
         if is_user && words::is_user(core) {
             return self.out.mask();
         }
-        let name = || self.file_name(core).or_else(|| self.thing_name(core));
+        let rejected = || things::rejected(core, after).filter(|_| self.out.text.is_empty());
+        let name = || self.file_name(core).or_else(|| self.thing_name(core)).or_else(rejected);
         if let Some(more) = tail.is_empty().then(name).flatten() {
             self.at += more;
-            return self.out.mask();
-        }
-        if self.out.text.is_empty() && things::is_rejected(core, after) {
             return self.out.mask();
         }
         if ["ipv4:", "ipv6:"].iter().any(|scheme| core.starts_with(scheme)) {
@@ -324,19 +328,27 @@ impl<'a> Scanner<'a> {
             Shape::Word | Shape::Parts if paths::is_document(core) && !labels::announces_code(&self.out.before[0]) => {
                 self.out.mask();
             }
-            Shape::Word | Shape::Parts if self.is_wrong_value(core, tail) => self.out.mask(),
-            Shape::Word if things::is_currency(core) && self.joins_amount(after) => self.out.mask(),
-            Shape::Word if words::joins_time(core, self.out.run.is_some(), after) => self.out.mask(),
+            Shape::Word | Shape::Parts if self.is_wrong_value(core, tail) || self.is_unexpected(core) => {
+                self.out.mask();
+            }
+            Shape::Word
+                if things::is_currency(core) && self.joins_amount(after)
+                    || words::joins_time(core, self.out.run.is_some(), after) =>
+            {
+                self.out.mask();
+            }
             Shape::Word if self.out.run.is_some() && self.out.text.ends_with(' ') && words::is_unit(core) => {
                 // `1.5 GiB` and `640 MiB` differ only in the size of the number.
                 self.out.mask();
             }
             Shape::Word | Shape::Code => self.out.word(core),
-            Shape::Mask | Shape::Parts if is_code() || codes::is_identity(core, &self.out.before) => {
+            Shape::Mask | Shape::Parts
+                if is_code() || codes::is_identity(core, &self.out.before) || self.names_missing_part(core) =>
+            {
                 self.out.name(core, core);
             }
             Shape::Mask => self.out.mask(),
-            Shape::Parts if words::precedes_id(&self.out.before[0]) && core.bytes().any(|b| b.is_ascii_digit()) => {
+            Shape::Parts if self.names_record(core) => {
                 self.out.mask();
             }
             // A server's log of a request: the method is the event, its target is data.
@@ -366,6 +378,7 @@ impl<'a> Scanner<'a> {
         let is_route = masked.starts_with('/');
         if masked.chars().eq([MASK])
             || shapes::is_without_words(&masked)
+            || shapes::is_xml_id(&masked)
             || (!is_route && masked.matches(MASK).count() >= ID_PARTS_MIN)
         {
             self.out.mask();
@@ -373,16 +386,6 @@ impl<'a> Scanner<'a> {
             self.out.word(&masked);
         }
     }
-}
-
-/// Returns the length of an ending such as `'s` after an apostrophe between letters, or of the rest of a name such as
-/// `O'Brien` if one letter is before it.
-fn apostrophe(rest: &str, is_initial: bool) -> Option<usize> {
-    let after = rest.strip_prefix(['\'', '’'])?;
-    let quote = rest.len() - after.len();
-    let letters = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
-    let is_name = is_initial && letters > 1 && after.starts_with(char::is_uppercase);
-    (is_name || letters > 0 && letters <= 3).then_some(quote + letters)
 }
 
 #[cfg(test)]

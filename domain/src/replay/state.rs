@@ -2,7 +2,7 @@
 
 use super::plan::PlanHash;
 use crate::gate::Waiver;
-use crate::id::Actor;
+use crate::id::{Actor, LetterId};
 use crate::limits::{CLOCK_SKEW_MAX, EVIDENCE_AGE_MAX};
 use crate::person::PersonId;
 use crate::time::{Span, Timestamp};
@@ -92,6 +92,12 @@ pub enum PauseReason {
         visible_count: u64,
         /// Messages that consumers held then.
         in_flight_count: u64,
+    },
+    /// A message with this replay's marker died of the same cause, but with another id and other content than were sent:
+    /// it cannot be counted as a returned letter.
+    UnprovenReturn {
+        /// The letter that its marker names.
+        letter: LetterId,
     },
     /// A person paused it.
     ByPerson {

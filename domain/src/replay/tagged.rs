@@ -1,7 +1,7 @@
 //! Deserialization of a replay's state and pause reasons (see [`crate::tagged`]).
 
 use super::state::{Ending, PauseReason, Phase, ReplayState};
-use crate::id::Actor;
+use crate::id::{Actor, LetterId};
 use crate::tagged::need;
 use crate::time::Timestamp;
 use alloc::string::String;
@@ -22,6 +22,7 @@ struct CarriedReason {
     visible_count: Option<u64>,
     in_flight_count: Option<u64>,
     reason: Option<String>,
+    letter: Option<LetterId>,
     wave: Option<u32>,
 }
 
@@ -44,6 +45,7 @@ impl<'de> Deserialize<'de> for PauseReason {
                 visible_count: need(fields.visible_count, "visible_count")?,
                 in_flight_count: need(fields.in_flight_count, "in_flight_count")?,
             },
+            "unproven_return" => Self::UnprovenReturn { letter: need(fields.letter, "letter")? },
             "by_person" => Self::ByPerson { reason: need(fields.reason, "reason")? },
             other => return Err(D::Error::unknown_variant(other, &[])),
         })

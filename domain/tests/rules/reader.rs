@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The files of errors with their class, whose titles are checked too.
-pub const CLASSES: [&str; 28] = [
+pub const CLASSES: [&str; 31] = [
     "classes.txt",
     "fresh_classes.txt",
     "second_classes.txt",
@@ -37,6 +37,9 @@ pub const CLASSES: [&str; 28] = [
     "held_sixteenth_classes.txt",
     "seventeenth_classes.txt",
     "held_seventeenth_classes.txt",
+    "nineteenth_classes.txt",
+    "twentieth_classes.txt",
+    "order_classes.txt",
     "parts_classes.txt",
     "unfinished_classes.txt",
     "codes_classes.txt",
@@ -47,8 +50,10 @@ pub const CLASSES: [&str; 28] = [
     "held_out_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.
-pub const PAIRS: [&str; 21] = [
+pub const PAIRS: [&str; 23] = [
     "pairs.txt",
+    "nineteenth_pairs.txt",
+    "twentieth_pairs.txt",
     "fresh_pairs.txt",
     "second_pairs.txt",
     "third_pairs.txt",
@@ -264,6 +269,9 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("pairs", pairs("thirteenth_pairs.txt")),
         ("classes", classes("fourteenth_classes.txt")),
         ("pairs", pairs("fourteenth_pairs.txt")),
+        ("classes", classes("nineteenth_classes.txt")),
+        ("classes", classes("twentieth_classes.txt")),
+        ("classes", classes("order_classes.txt")),
         ("classes", classes("parts_classes.txt")),
         ("classes", classes("unfinished_classes.txt")),
         ("classes", classes("fifteenth_classes.txt")),
@@ -279,6 +287,8 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("merges", merges("filled_merges.txt")),
         ("pairs", pairs("grouping_pairs.txt")),
         ("pairs", pairs("mechanisms_pairs.txt")),
+        ("pairs", pairs("nineteenth_pairs.txt")),
+        ("pairs", pairs("twentieth_pairs.txt")),
         ("pairs", pairs("grouping_held_out_pairs.txt")),
     ];
     let last = ["sixteenth", "held_sixteenth", "eighteenth", "held_eighteenth"];

@@ -1,5 +1,7 @@
 //! A status of HTTP that is the whole type or the whole message of an error: `429`, `HTTP 503`, `StatusCode: 502`.
 
+use core::ops::RangeInclusive;
+
 /// The words that a status may be announced with, in lower case. `HttpStatusCode` is made of three.
 const WORDS: [&str; 9] = ["http", "status", "code", "error", "exception", "response", "client", "server", "failed"];
 
@@ -27,8 +29,8 @@ pub fn status(text: &str) -> Option<u16> {
     // A minus sign alone announces nothing.
     let is_word = before.contains(|c: char| c.is_ascii_alphabetic());
     let announced = || names_http && is_word && is_made_of_words(&before);
-    let led = line.is_some() || if start == 0 { is_well_known(number) || phrase(&after) } else { announced() };
-    (led && (phrase(&after) || is_made_of_words(&after))).then_some(number)
+    let led = line.is_some() || if start == 0 { is_well_known(number) || phrase(number, &after) } else { announced() };
+    (led && (phrase(number, &after) || is_made_of_words(&after))).then_some(number)
 }
 
 /// Whether a number means a status wherever it is called an error. SQL Server has an error 547.
@@ -56,16 +58,35 @@ fn is_well_known(number: u16) -> bool {
     matches!(number, 400..=418 | 422..=424 | 428 | 429 | 431 | 499 | 500 | 502..=504 | 507 | 508 | 511 | 520..=524 | 529)
 }
 
-/// Whether a text begins with a reason phrase of HTTP.
-pub fn phrase(after: &str) -> bool {
-    #[rustfmt::skip]
-    const PHRASES: [&str; 22] = [
-        "client error", "server error", "bad request", "unauthorized", "forbidden", "not found", "method not allowed",
-        "request timeout", "conflict", "gone", "payload too large", "unprocessable", "too many requests",
-        "internal server error", "not implemented", "bad gateway", "service unavailable", "gateway time",
-        "precondition", "unsupported media", "not acceptable", "payment required",
+/// Whether a text begins with the reason phrase of a status (RFC 9110). Another phrase does not make a number a status:
+/// `Product 429 not found`.
+pub fn phrase(number: u16, after: &str) -> bool {
+    const PHRASES: [(RangeInclusive<u16>, &str); 23] = [
+        (400..=499, "client error"),
+        (500..=599, "server error"),
+        (400..=400, "bad request"),
+        (401..=401, "unauthorized"),
+        (402..=402, "payment required"),
+        (403..=403, "forbidden"),
+        (404..=404, "not found"),
+        (405..=405, "method not allowed"),
+        (406..=406, "not acceptable"),
+        (408..=408, "request timeout"),
+        (409..=409, "conflict"),
+        (410..=410, "gone"),
+        (412..=412, "precondition"),
+        (413..=413, "payload too large"),
+        (415..=415, "unsupported media"),
+        (422..=422, "unprocessable"),
+        (428..=428, "precondition"),
+        (429..=429, "too many requests"),
+        (500..=500, "internal server error"),
+        (501..=501, "not implemented"),
+        (502..=502, "bad gateway"),
+        (503..=503, "service unavailable"),
+        (504..=504, "gateway time"),
     ];
-    PHRASES.iter().any(|phrase| after.starts_with(phrase))
+    PHRASES.iter().any(|(numbers, phrase)| numbers.contains(&number) && after.starts_with(phrase))
 }
 
 #[cfg(test)]

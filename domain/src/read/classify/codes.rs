@@ -234,8 +234,9 @@ pub fn http(kind: &str, lower: &str) -> Option<Classification> {
             // `non 200 response from the gateway: 503`
             let of_answer = || lower.contains("response") || lower.contains("http");
             let trailing = after.is_empty() && word_end == rest.len() && rest[..start].ends_with(": ") && of_answer();
-            if (led || answered || leading || trailing || bare::phrase(after))
-                && let Some(found) = by_status(word.parse().unwrap_or(0), lower)
+            let number = word.parse().unwrap_or(0);
+            if (led || answered || leading || trailing || bare::phrase(number, after))
+                && let Some(found) = by_status(number, lower)
             {
                 return Some(found);
             }

@@ -82,6 +82,15 @@ fn others(words: Words<'_>) -> Option<Classification> {
     if let Some(four) = by {
         return said(Class::Transient, Category::Conflict, four);
     }
+    // Transactions and writers conflict for a moment; bookings and options do not.
+    const COMPETING: &[&str] = &["transaction", "writer", "write", "update", "commit"];
+    let conflicting = words.windows(2).position(|two| two[0].starts_with("conflict") && two[1] == "with");
+    if let Some(at) = conflicting {
+        let with = &words[at + 2..words.len().min(at + 5)];
+        if let Some(competing) = with.iter().position(|word| COMPETING.contains(word)) {
+            return said(Class::Transient, Category::Conflict, &words[at..at + 3 + competing]);
+        }
+    }
     let at = words.iter().position(|word| *word == "another").filter(|at| {
         let near = words.get(at + 1..).unwrap_or_default();
         near.first().is_some_and(|who| OTHERS.contains(who)) && near.iter().take(5).any(|word| USING.contains(word))

@@ -41,10 +41,16 @@ pub fn transient_words(lower: &str) -> Option<Classification> {
         .or_else(|| find(NETWORK).map(|word| finding(Category::DependencyUnavailable, word)))
 }
 
-/// A status that says only that the request was refused does not outrank words about throttling or the network.
+/// A status that says only that the request was refused does not outrank words about throttling, the network or a lock.
 pub fn after_status(found: Classification, status: u16, lower: &str) -> Classification {
-    let bare = matches!(status, 400 | 403 | 422) && found.class == Class::Permanent && !states_rule(lower);
-    bare.then(|| transient_words(lower)).flatten().unwrap_or(found)
+    // `the user may not change rate limits`
+    let denies = || ["may not ", "not allowed", "permission", "not authorized"].iter().any(|said| lower.contains(said));
+    let bare = matches!(status, 400 | 403 | 422) && found.class == Class::Permanent && !states_rule(lower) && !denies();
+    // A lock that somebody else holds is as passing.
+    let held =
+        || by_wording(lower).filter(|said| said.class == Class::Transient && said.category == Category::Conflict);
+    let passing = || transient_words(lower).or_else(held).or_else(|| grammar::somebody_else(lower));
+    bare.then(passing).flatten().unwrap_or(found)
 }
 
 /// A refused connection, and the reason that a broker gives for it (MQTT: "Connection refused: Not authorized").
@@ -60,6 +66,15 @@ pub fn refused(lower: &str) -> Option<Classification> {
     };
     let refused = || finding(Class::Transient, Category::DependencyUnavailable, 65, "wording: \"connection refused\"");
     Some(found.or_else(rejected).unwrap_or_else(refused))
+}
+
+/// Why somebody declined, if it was for a moment: `payment declined: issuer unavailable`.
+pub fn why_declined(found: &Classification, lower: &str) -> Option<Classification> {
+    if found.class != Class::Permanent || found.category != Category::BusinessRule {
+        return None;
+    }
+    let (_, reason) = lower.split_once("declined: ").or_else(|| lower.split_once("refused: "))?;
+    by_wording(reason).filter(|said| said.class == Class::Transient)
 }
 
 /// Whether a text says that there is nothing to say: `no further information` (Java on Windows).

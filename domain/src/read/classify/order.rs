@@ -61,6 +61,18 @@ fn last_name(error_type: &str) -> &str {
     error_type.rsplit(['.', ':', '\\', '$']).next().unwrap_or(error_type)
 }
 
+/// Returns the status of HTTP that a type is named after, if it only says that a request was refused.
+pub fn type_of_status(error_type: &str) -> Option<u16> {
+    let name = last_name(error_type);
+    let name = ["Exception", "Error"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    match name {
+        "BadRequest" => Some(400),
+        "Forbidden" => Some(403),
+        "UnprocessableEntity" => Some(422),
+        _ => None,
+    }
+}
+
 /// Evidence that stands above the type and above any status.
 pub fn first(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
     let name = last_name(error_type);
@@ -161,7 +173,8 @@ pub fn advised(found: Option<Classification>, lower: &str) -> Option<Classificat
     const ADVICE: &[&str] = &[
         "try again later", "try again in ", "try again after ", "try again soon", "try again shortly", "try again when", "try again once",
         "try later", "retry later", "retry again later", "retry after ", "you can retry", "retry in a ", "try again at a later",
-        " to complete", " to finish",
+        " to complete", " to finish", "retry the request", "retry your request", "retrying the ", "retrying may ", "has to be retried",
+        "should be retried", "must be retried", "retry to avoid",
     ];
     #[rustfmt::skip]
     const CORRECTED: &[&str] = &[

@@ -11,10 +11,13 @@ use alloc::format;
 /// Words of types that name the constraint.
 const CONSTRAINTS: [&str; 6] = ["unique", "duplicate", "foreign", "check", "null", "key"];
 
+/// Names of types that drivers raise for whatever a statement met.
+const OF_STATEMENTS: [&str; 2] = ["DataError", "ProgrammingError"];
+
 /// What a type says.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Broken {
-    /// Some constraint of a database.
+    /// Some constraint or statement of a database.
     Constraint,
     /// Some rule of an API.
     Request,
@@ -22,9 +25,11 @@ enum Broken {
 
 /// Returns what a permanent type says, if it names no rule.
 fn broken(error_type: &str) -> Option<Broken> {
-    let words = names::words(names::last(error_type));
+    let name = names::last(error_type);
+    let words = names::words(name);
     let has = |word: &str| words.iter().any(|own| own == word);
     match () {
+        () if OF_STATEMENTS.contains(&name) => Some(Broken::Constraint),
         () if CONSTRAINTS.iter().any(|word| has(word)) => None,
         () if has("integrity") || has("constraint") && has("violation") => Some(Broken::Constraint),
         () if has("request") && (has("invalid") || has("bad")) => Some(Broken::Request),
@@ -35,6 +40,14 @@ fn broken(error_type: &str) -> Option<Broken> {
 /// Returns a finding with the category that the message states.
 pub fn found(found: Classification, error_type: &str, message: &str, lower: &str) -> Classification {
     let Some(broken) = (found.class == Class::Permanent).then(|| broken(error_type)).flatten() else { return found };
+    // A deadlock has the type of the statement that met it.
+    let sentence = lower.split("detail: ").next().unwrap_or_default();
+    let passing = || {
+        by_wording(sentence).filter(|said| said.class == Class::Transient && said.confidence.as_pct() >= SENTENCE_PCT)
+    };
+    if let Some(passing) = (broken == Broken::Constraint).then(passing).flatten() {
+        return passing;
+    }
     let is_sure = |said: &Classification| {
         said.class == Class::Permanent && said.category != Category::Unknown && said.confidence.as_pct() >= SENTENCE_PCT
     };

@@ -97,7 +97,8 @@ fn add<'a>(part: &'a str, found: &mut Vec<&'a str>) {
     }
 }
 
-/// Whether a part of a template is a code. The template has masked every other number.
+/// Whether a part of a template is a code. The template has masked every other number, and names such as `R01` that no
+/// word calls a code.
 fn is_code(part: &str) -> bool {
     let is_number = |text: &str| (2..=5).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     part.len() <= CODE_BYTES_MAX
@@ -105,6 +106,7 @@ fn is_code(part: &str) -> bool {
         && (is_number(part.trim_start_matches('-'))
             || part.starts_with("0x")
             || part.starts_with(|c: char| c.is_ascii_uppercase()) && template::is_code_name(part)
+            || template::is_outcome_code(part)
             || part.len() == 5 && part.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase()))
 }
 

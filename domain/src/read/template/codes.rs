@@ -65,7 +65,7 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
         return true;
     }
     if !plain {
-        return false;
+        return is_outcome_code(core) && announces_outcome(last, second, written);
     }
     // A reply of SMTP with its enhanced code (RFC 3463).
     if core.len() == 3 && after.starts_with(' ') && is_enhanced(core, after[1..].split([' ', ',', ';']).next()) {
@@ -76,6 +76,10 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
     let is_failure = status && number >= 400;
     // `HTTP-Fehler 503`, `503: charge failed`
     if status && last.starts_with("http-") || is_failure && written.is_empty() && tail == ":" {
+        return true;
+    }
+    // `Failed to obtain access token: 401`
+    if is_failure && after.is_empty() && written.ends_with(": ") && says_failed(written) {
         return true;
     }
     let word = after.trim_start_matches([' ', '(', '-', ':', ']']);
@@ -95,6 +99,44 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
         || (written.trim_matches(['[', '(', '<', ' ']).is_empty() && leads(written, status, core, after))
 }
 
+/// What a code is of that says how something ended, unlike the code of a coupon or of a place.
+#[rustfmt::skip]
+const OUTCOMES: [&str; 22] = [
+    "status", "error", "exit", "response", "return", "reply", "result", "http", "reason", "curl", "sql", "vendor",
+    "native", "decline", "fault", "failure", "rejection", "refusal", "denial", "bounce", "alarm", "trouble",
+];
+
+/// The most digits of a code of letters and digits, and its most letters: `SHP-1042`.
+const CODE_DIGITS_MAX: usize = 5;
+const CODE_LETTERS_MAX: usize = 6;
+
+/// Whether a text may be a code that a vendor publishes: capital letters, then a number. A reference that is made for one
+/// occurrence is longer, or mixes both.
+pub fn is_outcome_code(text: &str) -> bool {
+    let digits_at = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
+    let (name, number) = text.split_at(digits_at);
+    let letters = name.trim_end_matches(['-', '_', '.']);
+    (1..=CODE_LETTERS_MAX).contains(&letters.len())
+        && letters.bytes().all(|b| b.is_ascii_uppercase())
+        && (1..=CODE_DIGITS_MAX).contains(&number.len())
+        && number.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether the last words announce the code of an outcome: `return code R01`, `was declined with code R01`.
+fn announces_outcome(last: &str, second: &str, written: &str) -> bool {
+    #[rustfmt::skip]
+    const ENDED: [&str; 14] = [
+        "declined", "failed", "rejected", "refused", "denied", "bounced", "returned", "exited", "aborted", "ended",
+        "terminated", "answered", "replied", "responded",
+    ];
+    let ended = || {
+        let before = written.trim_end_matches([' ', ':', '=', '(', '[']);
+        before.strip_suffix(" with code").is_some_and(|before| ENDED.iter().any(|verb| before.ends_with(verb)))
+    };
+    matches!(last, "errorcode" | "faultcode" | "returncode" | "resultcode")
+        || last == "code" && (OUTCOMES.contains(&second) || second == "with" && ended())
+}
+
 /// Whether the last two words announce a code.
 fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &Out, after: &str) -> bool {
     let (written, number) = (out.text.as_str(), core.parse().unwrap_or(0));
@@ -105,24 +147,7 @@ fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &O
         "http/1.1" | "http/1.0" | "http/2" => is_status,
         "alert" => matches!(second, "tls" | "ssl" | "fatal" | "handshake"),
         "msg" => after.starts_with(','),
-        "code" => matches!(
-            second,
-            "status"
-                | "error"
-                | "exit"
-                | "response"
-                | "return"
-                | "reply"
-                | "result"
-                | "http"
-                | "with"
-                | "reason"
-                | "curl"
-                | "sql"
-                | "vendor"
-                | "native"
-                | "decline"
-        ),
+        "code" => second == "with" || OUTCOMES.contains(&second),
         "answered" | "replied" | "responded" | "returned" | "received" | "got" | "response" => {
             is_status && ends_answer(number, after)
         }
@@ -133,6 +158,18 @@ fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &O
         }
         _ => false,
     }
+}
+
+/// The clause before a status, bytes.
+const CLAUSE_BYTES: usize = 80;
+
+/// Whether the last words say that something failed.
+fn says_failed(written: &str) -> bool {
+    #[rustfmt::skip]
+    const FAILED: [&str; 9] =
+        ["failed", "failure", "error", "could not", "couldn't", "cannot", "can't", "unable to", "rejected"];
+    let near = written[written.floor_char_boundary(written.len().saturating_sub(CLAUSE_BYTES))..].to_lowercase();
+    FAILED.iter().any(|said| near.contains(said)) && !near.contains("parse") && !near.contains("convert")
 }
 
 /// Whether a word says that somebody answered.

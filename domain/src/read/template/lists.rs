@@ -24,7 +24,7 @@ fn is_list(text: &str) -> bool {
     let fits = |item: &str| {
         let count = item.split_whitespace().count();
         (1..=ITEM_WORDS_MAX).contains(&count)
-            && !item.split_whitespace().any(|word| things::is_of_sentences(word) || shapes::is_code_name(word))
+            && !item.split_whitespace().any(|word| things::is_of_sentences(word) || things::is_class_name(word))
     };
     let last = text.rsplit(", ").next().unwrap_or(text);
     let (last, more) = last.split_once(" and ").map_or((last, None), |(last, more)| (last, Some(more)));
@@ -41,7 +41,7 @@ fn rejects(text: &str) -> bool {
 }
 
 /// Whether a word, in lower case, is the noun of a thing or person that has a name, or of a text that somebody wrote.
-fn is_named(word: &str) -> bool {
+pub fn is_named(word: &str) -> bool {
     labels::THINGS.contains(&word)
         || is_person(word)
         || (things::TEXTS.contains(&word) && !matches!(word, "value" | "input"))
@@ -69,7 +69,9 @@ impl Scanner<'_> {
         let label = &before[before.floor_char_boundary(before.len().saturating_sub(LABEL_BYTES_MAX))..];
         // `Recipient: Mailbox Full` says what is wrong.
         let is_said = || rest[..end].split_whitespace().all(is_ordinary);
-        let is_value = self.announces_wrong_value() || labels::labels_value(&label.to_lowercase()) && !is_said();
+        let is_value = self.announces_wrong_value()
+            || self.announces_missing() && !is_said()
+            || labels::labels_value(&label.to_lowercase()) && !is_said();
         if is_value {
             self.at += end;
             self.out.mask();
@@ -77,7 +79,8 @@ impl Scanner<'_> {
         is_value
     }
 
-    /// `Unknown products: Harke, Besen`, `articles [Spaten]`: a list after the plural of a thing's noun.
+    /// `Unknown products: Harke, Besen`, `articles [Spaten]`: a list after the plural of a thing's noun, and a name in
+    /// brackets after its singular.
     pub(super) fn list_of_things(&mut self) -> bool {
         let text = self.out.text.as_str();
         let bracketed = text.ends_with(" [") || text.ends_with(": [");
@@ -85,7 +88,8 @@ impl Scanner<'_> {
             return false;
         }
         let plural = self.out.before[0].as_str();
-        let is_thing = plural.strip_suffix('s').is_some_and(|one| one.len() > 2 && is_named(one))
+        let is_thing = bracketed && is_named(plural)
+            || plural.strip_suffix('s').is_some_and(|one| one.len() > 2 && is_named(one))
             || plural.strip_suffix("ies").is_some_and(|stem| matches!(stem, "countr" | "cit" | "currenc" | "compan"));
         if !is_thing {
             return false;

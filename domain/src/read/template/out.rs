@@ -9,6 +9,9 @@ use alloc::string::String;
 /// The longest shown form, bytes: a title is shorter, and the rest is not read by anyone.
 const SHOWN_BYTES_MAX: usize = 640;
 
+/// How much of the normal form may announce what follows, bytes.
+const NEAR_BYTES: usize = 48;
+
 /// A position in both forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
@@ -44,6 +47,11 @@ impl Out {
     pub fn for_text(bytes: usize) -> Self {
         let bytes = bytes.min(SHOWN_BYTES_MAX);
         Self { text: String::with_capacity(bytes), shown: String::with_capacity(bytes), ..Self::default() }
+    }
+
+    /// The last words of the normal form.
+    pub fn near(&self) -> &str {
+        &self.text[self.text.floor_char_boundary(self.text.len().saturating_sub(NEAR_BYTES))..]
     }
 
     pub fn mark(&self) -> Mark {

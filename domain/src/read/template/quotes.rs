@@ -31,7 +31,8 @@ impl Scanner<'_> {
 
     pub(super) fn quote(&mut self, open: char) {
         let inside_at = self.at + open.len_utf8();
-        if let Some(end) = self.quoted_record(inside_at, open) {
+        let is_value = self.out.text.ends_with(": ") && self.out.before[0] == "value";
+        if let Some(end) = self.quoted_record(inside_at, open).filter(|_| !is_value) {
             self.at = inside_at;
             self.out.quote(Some(open));
             return self.closings.push(end);
@@ -113,7 +114,7 @@ impl Scanner<'_> {
         let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
         if self.out.text.ends_with(' ')
             && !self.out.text.ends_with(", ")
-            && things::precede_data(last, second, inside, after)
+            && things::precede_data(self.out.near(), [last, second], inside, after)
         {
             return false;
         }

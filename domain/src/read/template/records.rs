@@ -4,6 +4,7 @@
 
 use super::{SPAN_BYTES_MAX, Scanner, codes, members, shapes, words};
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// The codes of a record that count.
 const CODES_MAX: usize = 4;
@@ -89,8 +90,9 @@ impl Scanner<'_> {
     }
 
     fn record(&mut self, inside: &str) {
-        let mut found = Record::default();
+        let mut found = Record { is_whole: self.out.text.is_empty() && !self.is_nested, ..Record::default() };
         members::members(inside, DEPTH_MAX, &mut |key, value, in_list| found.add(key, value, in_list));
+        found.add_wrong_fields();
         self.out.text.push('{');
         self.out.text.push_str(&found.codes);
         let message = found.message.filter(|_| !self.is_nested).map(|message| {
@@ -188,9 +190,27 @@ struct Record<'a> {
     codes: String,
     count: usize,
     message: Option<&'a str>,
+    /// Whether the record is the whole message.
+    is_whole: bool,
+    /// Of a whole record: the names of members whose values are sentences, and the first of these.
+    wrong: Vec<String>,
+    first_wrong: Option<&'a str>,
+    /// Whether the record has any other member.
+    has_others: bool,
 }
 
 impl<'a> Record<'a> {
+    /// `{'qty': '"abc" is not a number'}`: a record of nothing but sentences says of each field what is wrong with it.
+    fn add_wrong_fields(&mut self) {
+        if let Some(first) = self.first_wrong.filter(|_| self.is_whole && !self.has_others && self.message.is_none()) {
+            self.message = Some(first);
+            for field in self.wrong.iter().take(CODES_MAX) {
+                self.codes.push_str(field);
+                self.codes.push(' ');
+            }
+        }
+    }
+
     fn add(&mut self, key: &str, value: &'a str, in_list: bool) {
         // `message: Some("…")`, `source: Throttled(Throttled { … })`: printed by Rust.
         let value = value.strip_prefix("Some(").map_or(value, |value| value.trim_end_matches(')').trim_matches('"'));
@@ -198,6 +218,14 @@ impl<'a> Record<'a> {
         let is_variant = key == "source" && shapes::is_name(name) && shapes::is_code_name(name);
         let value = if is_variant { name } else { value };
         let is_text = value.contains(' ');
+        if self.is_whole {
+            let is_wrong = is_text && shapes::is_name(key) && !words::is_message_key(key) && is_sentence(value);
+            self.has_others |= !is_wrong;
+            if is_wrong {
+                self.first_wrong.get_or_insert(value);
+                self.wrong.push(key.into());
+            }
+        }
         // `{"errors": {"email": ["has already been taken"]}}`: the key is the field, the list what is wrong with it.
         if in_list && is_text && self.message.is_none() && shapes::is_name(key) && is_sentence(value) {
             self.message = Some(value);

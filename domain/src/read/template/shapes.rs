@@ -291,6 +291,23 @@ pub fn mask_parts(core: &str) -> String {
     out
 }
 
+/// Returns the length of an ending such as `'s` after an apostrophe between letters, or of the rest of a name such as
+/// `O'Brien` if one letter is before it.
+pub fn apostrophe(rest: &str, is_initial: bool) -> Option<usize> {
+    let after = rest.strip_prefix(['\'', '’'])?;
+    let quote = rest.len() - after.len();
+    let letters = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
+    let is_name = is_initial && letters > 1 && after.starts_with(char::is_uppercase);
+    (is_name || letters > 0 && letters <= 3).then_some(quote + letters)
+}
+
+/// Whether a masked token is the id of an element of XML: `_*`, `id-*`.
+pub fn is_xml_id(masked: &str) -> bool {
+    let id = masked.strip_prefix(['_', '#']).unwrap_or(masked).trim_start_matches('_');
+    let id = ["id-", "ID-", "id_", "ID_"].iter().find_map(|start| id.strip_prefix(start)).unwrap_or(id);
+    id.len() < masked.len() && id.chars().eq([MASK])
+}
+
 /// Whether two and more parts of a token vary and no word is between them: `HSL:*_Ma_*` is an id.
 pub fn is_without_words(masked: &str) -> bool {
     masked.matches(MASK).count() >= 2

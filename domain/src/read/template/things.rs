@@ -1,6 +1,7 @@
 //! Names that people give to things: data without a digit, known by the noun before it or by its place.
 
-use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, shapes, words};
+use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, persons, shapes, words};
+use crate::read::vocabulary;
 
 /// The longest free text that is looked at, bytes: a short answer, not a sentence.
 pub const FREE_BYTES_MAX: usize = 80;
@@ -19,6 +20,18 @@ pub const TEXTS: &[&str] = &[
     "address", "sku", "value", "price", "date", "quantity", "user", "username", "login", "member", "owner", "author",
     "recipient", "sender",
 ];
+
+/// What is done to a file, after its noun.
+#[rustfmt::skip]
+const DONE_TO_FILES: [&str; 11] = [
+    "upload", "download", "import", "export", "transfer", "copy", "read", "write", "parse", "named", "called",
+];
+
+/// The longest value of several words that begins a message, bytes.
+const REJECTED_BYTES_MAX: usize = 64;
+
+/// Words before `id` if an id follows.
+const BEFORE_AN_ID: [&str; 5] = ["with", "by", "for", "of", "having"];
 
 /// Nouns of files, whose names may have blanks.
 const FILES: [&str; 8] = ["file", "filename", "document", "attachment", "image", "picture", "photo", "upload"];
@@ -50,15 +63,36 @@ const OF_ERRORS: &[&str] = &[
 ];
 
 /// Whether a quoted text after these two words is data, whatever it looks like.
-pub fn precede_data(last: &str, second: &str, inside: &str, after: &str) -> bool {
-    if !(labels::THINGS.contains(&last) || TEXTS.contains(&last) || (last == "code" && is_coded(second))) {
+pub fn precede_data(before: &str, [last, second]: [&str; 2], inside: &str, after: &str) -> bool {
+    let by_id = matches!(last, "id" | "identifier") && BEFORE_AN_ID.contains(&second);
+    let is_thing = by_id || labels::THINGS.contains(&last) || labels::announces_name(before);
+    if !(is_thing || TEXTS.contains(&last) || (last == "code" && is_coded(second))) {
         return false;
     }
     // What is missing is a name.
     let is_missing =
         [" is required", " is missing", " was not provided", " is a required"].iter().any(|end| after.starts_with(end));
     let is_known = words::TYPE_NAMES.contains(&inside) || words::is_truth(inside) || labels::is_reason(inside);
-    !(is_missing || is_known || is_part(inside) || shapes::is_code_name(inside))
+    // `project 'garden-hose'`: users name things as programs name their parts, but not like their classes.
+    let is_code = if is_thing { is_class_name(inside) } else { shapes::is_code_name(inside) };
+    !(is_missing || is_known || is_part(inside) || is_code)
+}
+
+/// Whether a name has the form of a class or of a member of one: `OrderSaga`, `shop.Order`, `Order::new`.
+pub fn is_class_name(name: &str) -> bool {
+    shapes::is_code_name(name) && (name.contains(['.', ':', '(']) || name.bytes().any(|b| b.is_ascii_uppercase()))
+}
+
+/// Whether a word may be the name that somebody gave to a thing: no word of errors, and no name of a class.
+pub fn is_own_name(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    !(is_of_sentences(&lower) || vocabulary::holds(&lower) || is_part(&lower) || is_class_name(word))
+}
+
+/// Whether a word without capitals has the form of a name: `garden-hose`, `summer_sale`.
+fn is_slug(word: &str) -> bool {
+    word.trim_matches(['-', '_']).contains(['-', '_'])
+        && word.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))
 }
 
 /// Whether a word names a part of a thing rather than the thing.
@@ -76,10 +110,23 @@ pub fn begins_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || has_foreign(word)
 }
 
-/// Whether the first word of a message is a value that the message rejects: `zwölf is not a valid number`. A plain
-/// word is the name of a field.
-pub fn is_rejected(core: &str, after: &str) -> bool {
-    after.starts_with(" is not a") && (has_foreign(core) || core.bytes().any(|b| b.is_ascii_digit()))
+/// Returns how many bytes after the first word of a message belong to a value that the message rejects: `zwölf is not a
+/// valid number`, `Tabelle 1 is not a valid range`. Plain words are the name of a field, and so is a number after a noun.
+pub fn rejected(core: &str, after: &str) -> Option<usize> {
+    let is_sure = |text: &str| has_foreign(text) || text.bytes().any(|b| b.is_ascii_digit());
+    if after.starts_with(" is not a") {
+        return is_sure(core).then_some(0);
+    }
+    let near = head(after, REJECTED_BYTES_MAX);
+    let end = [" is not a ", " is not an "].iter().filter_map(|said| near.find(said)).min()?;
+    let more = &after[..end];
+    let words = || more.split_whitespace();
+    let is_name = more.starts_with(' ')
+        && more.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.'))
+        && words().count() <= MORE_WORDS_MAX
+        && !persons::is_ordinary(core)
+        && !words().any(|word| is_of_sentences(word) || persons::is_ordinary(word));
+    (is_name && is_sure(more)).then_some(end)
 }
 
 fn is_coded(noun: &str) -> bool {
@@ -150,7 +197,11 @@ impl Scanner<'_> {
 
     /// Returns how many bytes after this word belong to the name of a file that it begins: `file Rechnung März.pdf`.
     pub(super) fn file_name(&self, core: &str) -> Option<usize> {
-        if !begins_name(core) || is_part(core) || !FILES.contains(&self.out.before[0].as_str()) {
+        if DONE_TO_FILES.contains(&core)
+            || is_part(core)
+            || is_of_sentences(core)
+            || !FILES.contains(&self.out.before[0].as_str())
+        {
             return None;
         }
         let after = self.rest();
@@ -159,7 +210,7 @@ impl Scanner<'_> {
             let word = after[at..].strip_prefix(' ')?;
             let length = word.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c)).unwrap_or(word.len());
             let word = word[..length].trim_end_matches([':', '.', '!', '?']);
-            if !begins_name(word) || is_part(word) {
+            if is_part(word) || is_of_sentences(word) {
                 return None;
             }
             at += 1 + word.len();
@@ -176,13 +227,20 @@ impl Scanner<'_> {
     /// Returns how many bytes after this word belong to the name of a thing that it begins: `Product Gartenschlauch
     /// Grün is not available`, `with id Anna Müller not found`.
     pub(super) fn thing_name(&self, core: &str) -> Option<usize> {
-        if !begins_name(core) {
-            return None;
-        }
         let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
         let is_thing = labels::THINGS.contains(&last);
-        let by_id = matches!(last, "id" | "identifier") && matches!(second, "with" | "by" | "for" | "of" | "having");
-        if !(is_thing || by_id) || is_part(core) || shapes::is_code_name(core) || labels::is_reason(core) {
+        let is_named = labels::announces_name(self.out.near());
+        let is_word = !begins_name(core);
+        if is_word
+            && !(is_thing && (is_slug(core) || core.bytes().any(|b| b.is_ascii_digit()))
+                || is_named && is_own_name(core))
+        {
+            return None;
+        }
+        let by_id = matches!(last, "id" | "identifier") && BEFORE_AN_ID.contains(&second);
+        let is_thing = is_thing || is_named;
+        let is_code = if is_thing { is_class_name(core) } else { shapes::is_code_name(core) };
+        if !(is_thing || by_id) || is_part(core) || is_code || labels::is_reason(core) {
             return None;
         }
         let after = self.rest();
@@ -191,6 +249,9 @@ impl Scanner<'_> {
             if SAID.iter().any(|said| after[at..].starts_with(said)) {
                 // One word after an id may be the name of a piece of code.
                 return (is_thing || more > 0 || has_foreign(core)).then_some(at);
+            }
+            if is_word {
+                return None;
             }
             let word = after[at..].strip_prefix(' ')?;
             let length = word.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c)).unwrap_or(word.len());

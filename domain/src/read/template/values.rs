@@ -1,7 +1,10 @@
 //! Values that the words around them announce: a wrong value, an id, a character, the value of a key, the parameters of
 //! a statement.
 
-use super::{SPAN_BYTES_MAX, Scanner, VALUE_BEFORE_BYTES, VALUE_BYTES_MAX, head, hosts, labels, paths, shapes, words};
+use super::{
+    SPAN_BYTES_MAX, Scanner, VALUE_BEFORE_BYTES, VALUE_BYTES_MAX, head, hosts, labels, lists, paths, shapes, things,
+    words,
+};
 
 /// The most blanks in the name of a file: `Foto von Zoë.jpg`.
 const NAME_BLANKS_MAX: usize = 3;
@@ -14,7 +17,13 @@ impl Scanner<'_> {
         let ends = rest.is_empty()
             || (tail == "." && rest.starts_with(' '))
             || (tail.is_empty() && (rest.starts_with([',', ';']) || rest.starts_with(" (")));
-        ends && !labels::is_reason(core) && self.announces_wrong_value()
+        ends && !labels::is_reason(core)
+            && (self.announces_wrong_value() || self.announces_missing() && things::is_own_name(core))
+    }
+
+    /// Whether the text so far ends by saying that a thing is missing or exists already, with a colon: `Player not found: `.
+    pub(super) fn announces_missing(&self) -> bool {
+        self.out.text.ends_with(": ") && labels::announces_missing(&self.out.near().to_lowercase())
     }
 
     /// Whether the text so far ends by announcing a wrong value or an id.
@@ -24,6 +33,84 @@ impl Scanner<'_> {
         let from = before.floor_char_boundary(before.len().saturating_sub(VALUE_BEFORE_BYTES));
         let before = before[from..].to_lowercase();
         !labels::announces_choice(&before) && (labels::announces_value(&before) || labels::announces_id(&before))
+    }
+
+    /// `coupon welcome-10`: a name with digits after the noun of a record is data as a whole.
+    pub(super) fn names_record(&self, core: &str) -> bool {
+        const RECORDS: [&str; 5] = ["order", "item", "picking", "shipment", "document"];
+        let last = self.out.before[0].as_str();
+        let is_record = || lists::is_named(last) || RECORDS.contains(&last);
+        let is_plain = || !core.contains(['/', '\\', ':', '=', '@', '.', '(']);
+        core.bytes().any(|b| b.is_ascii_digit()) && (words::precedes_id(last) || is_plain() && is_record())
+    }
+
+    /// `must be an integer, got newsletter`: a word at the end that a number or a date was expected for.
+    pub(super) fn is_unexpected(&self, core: &str) -> bool {
+        const EXPECTED: [&str; 8] = ["integer", "number", "numeric", "float", "decimal", "uuid", "date", "timestamp"];
+        let holds = || {
+            let before = self.out.near().to_lowercase();
+            before.split(|c: char| !c.is_alphabetic()).any(|word| EXPECTED.contains(&word))
+        };
+        self.out.before[0] == "got"
+            && self.rest().is_empty()
+            && !words::TYPE_NAMES.contains(&core)
+            && !words::is_truth(core)
+            && !labels::is_reason(core)
+            && !things::is_of_sentences(core)
+            && holds()
+    }
+
+    /// `Column not found: ADR2`: the name of a part may have digits.
+    pub(super) fn names_missing_part(&self, core: &str) -> bool {
+        const NAME_BYTES_MAX: usize = 24;
+        const DIGITS_MAX: usize = 3;
+        let is_name = core.len() <= NAME_BYTES_MAX
+            && core.starts_with(|c: char| c.is_ascii_alphabetic())
+            && core.bytes().filter(u8::is_ascii_digit).count() <= DIGITS_MAX
+            && core.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
+        let before = || self.out.near().trim_end().to_lowercase();
+        is_name
+            && (self.out.text.ends_with(": ") && labels::announces_missing_part(&before())
+                || self.out.text.ends_with(' ') && labels::announces_missing_part(&(before() + ":")))
+    }
+
+    /// `Invalid value: ['12,50', 'EURO']`: a structure after the words that reject it.
+    pub(super) fn rejected_structure(&mut self) -> bool {
+        let text = self.out.text.as_str();
+        // After a value that was read already, the brackets say what is wrong with it.
+        let is_first = || text.strip_suffix(": ").is_some_and(|before| before.ends_with(char::is_alphabetic));
+        let is_rejected = || is_first() && self.announces_wrong_value() || text.ends_with(", got ");
+        if !self.rest().starts_with(['[', '(', '{']) || !is_rejected() {
+            return false;
+        }
+        let rest = head(self.rest(), SPAN_BYTES_MAX);
+        let inside = &rest[1..];
+        let length = match rest.as_bytes()[0] {
+            b'[' => shapes::square_length(inside),
+            b'(' => shapes::bracket_length(inside),
+            _ => shapes::brace_length(inside),
+        };
+        #[cfg(test)]
+        {
+            self.ahead_bytes += length.unwrap_or(inside.len());
+        }
+        if let Some(length) = length {
+            self.at += length + 2;
+            self.out.mask();
+        }
+        length.is_some()
+    }
+
+    /// `found b'<html>'`: the bytes that a program of Python met are a quoted text.
+    pub(super) fn bytes_literal(&mut self) -> bool {
+        let Some(rest) = self.rest().strip_prefix('b') else { return false };
+        let Some(open) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) else { return false };
+        if self.after_letter() {
+            return false;
+        }
+        self.at += 1;
+        self.quote(open);
+        true
     }
 
     /// Whether a currency's code stands next to its number: `12.50 EUR`, `CHF 7`.

@@ -86,7 +86,7 @@ pub const AFTER_A_NAME: &[&str] = &[
     " for class", " for an instance", " tag", " function", " method", " is not allowed", " header", " service",
     " permission", " claim", " module", " violation", ": value", " = ", " was not provided", " needs to be",
     " does not exist on type", " is a required", " is a dependency of", " was unexpected", " has no handler",
-    " was not found on", " has no attribute", " is not supported", " cannot transition", " is not registered", " step", " phase", " state", " mode", "=", " port", ":`",
+    " was not found on", " has no attribute", " is not supported", " cannot transition", " is not registered", " step", " phase", " state", " mode", "=", " port", ":`", " value", " member", " element", " flag", " option", " setting", " section",
     " existiert nicht", " n'existe pas", " no existe", " non esiste", " не существует", " 不存在", "は存在しません",
 ];
 
