@@ -15,6 +15,7 @@ use crate::error::{OfficeError, chain};
 use crate::guard;
 use crate::names::json_name;
 use crate::office::Office;
+use crate::replay;
 use domain::id::{MessageId, ReplayId};
 use domain::limits::PAGE_MAX;
 use domain::message::DeadMessage;
@@ -46,7 +47,7 @@ pub struct IntakeSummary {
 }
 
 /// The remark on a letter that names a replay that did not send it.
-const NOT_SENT: &str = "It carries the marker of a replay of this office, but that replay did not send it: message ID or content differ. It was kept as a separate letter.";
+const NOT_SENT: &str = "It carries the marker of a replay of this office, but it is not counted as a returned letter: the replay sent another message ID or other content, or the result was already recorded. It was kept as a separate letter.";
 
 /// A message and its reading.
 pub(crate) struct ReadMessage {
@@ -149,7 +150,14 @@ async fn keep_returned(
             match returned::keep(office, &source, &sending, report).await {
                 Ok(returned::Kept::Yes) => measures.count(&source.reading),
                 Ok(returned::Kept::Duplicate) => report.duplicates += 1,
-                Ok(returned::Kept::NotOurs) => {
+                Ok(returned::Kept::NotOurs { against }) => {
+                    // Before the letter is stored: if this fails, the message comes again.
+                    if let Some((replay, letter)) = against
+                        && let Err(error) = replay::pause_unproven(office, &replay, letter).await
+                    {
+                        fail(report, &source.message, &error);
+                        continue;
+                    }
                     source.reading.diagnosis.remarks.push(NOT_SENT.into());
                     fresh.push(source);
                 }

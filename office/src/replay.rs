@@ -20,9 +20,9 @@ use crate::commit::Tries;
 use crate::error::OfficeError;
 use crate::office::{Office, StepMessage};
 use crate::planning;
-use domain::id::ReplayId;
+use domain::id::{LetterId, ReplayId};
 use domain::limits::LEASE_MS;
-use domain::replay::{Replay, Step, next_step};
+use domain::replay::{PauseReason, Replay, ReplayState, Step, next_step};
 use domain::time::{Span, Timestamp};
 
 /// The most steps of one run. The next run continues.
@@ -100,6 +100,23 @@ async fn chain_after(office: &Office, message: &StepMessage, progressed: bool) -
         let next = replay.in_new_chain();
         if transition::put(office, &next, replay.version()).await? {
             return Ok(Some(next.chain()));
+        }
+    }
+}
+
+/// Pauses a running replay, because a message speaks against it that cannot be counted as a returned letter. Others stay
+/// as they are.
+pub(crate) async fn pause_unproven(office: &Office, id: &ReplayId, letter: LetterId) -> Result<(), OfficeError> {
+    let mut tries = Tries::new(format!("replay {id}"));
+    loop {
+        tries.begin()?;
+        let Some(replay) = office.store.replay(id).await? else { return Ok(()) };
+        if !matches!(replay.state(), ReplayState::Running { .. }) {
+            return Ok(());
+        }
+        let why = PauseReason::UnprovenReturn { letter: letter.clone() };
+        if !matches!(transition::pause(office, &replay, why).await?, Did::Lost) {
+            return Ok(());
         }
     }
 }

@@ -72,6 +72,7 @@ pub(crate) fn pause_reason(why: &PauseReason, in_words: &str) -> String {
         PauseReason::QueueUnavailable { .. } => "the main queue cannot take letters".into(),
         PauseReason::ByPerson { .. } => "a person paused it".into(),
         PauseReason::TooManyReturned { .. }
+        | PauseReason::UnprovenReturn { .. }
         | PauseReason::BacklogNotDrained { .. }
         | PauseReason::QueueNeverEmpty { .. } => in_words.into(),
     }

@@ -77,6 +77,7 @@ fn every_state_of_a_replay_is_read_as_it_was_written() {
         json!({"kind": "queue_unavailable", "detail": "gone"}),
         json!({"kind": "backlog_not_drained", "visible_count": 7}),
         json!({"kind": "queue_never_empty", "visible_count": 31, "in_flight_count": 8}),
+        json!({"kind": "unproven_return", "letter": "l"}),
         json!({"kind": "by_person", "reason": "lunch"}),
     ];
     for why in reasons {

@@ -34,6 +34,11 @@ pub fn why(reason: &PauseReason, wave: u32) -> String {
             count(*visible_count),
             count(*in_flight_count)
         ),
+        PauseReason::UnprovenReturn { .. } => {
+            "A message with this replay's marker failed again with the same cause, but in another form than it was sent, so it is not counted as \
+             returned. The consumer seems to dead-letter by hand. Check the group's newest letters before you resume."
+                .into()
+        }
         PauseReason::ByPerson { reason } => sentences(std::slice::from_ref(reason)),
     }
 }
@@ -145,6 +150,7 @@ mod tests {
     use super::super::sample;
     use super::*;
     use domain::id::Actor;
+    use domain::id::LetterId;
     use domain::replay::WaveLedger;
     use domain::time::Timestamp;
 
@@ -175,6 +181,11 @@ mod tests {
                 PauseReason::QueueNeverEmpty { visible_count: 31, in_flight_count: 1_040 },
                 "No failure seen, but the main queue still has messages: 31 waiting, 1,040 held by consumers. Whether the letters \
                  were processed is unknown. Let the consumer send receipts.",
+            ),
+            (
+                PauseReason::UnprovenReturn { letter: LetterId::new("l") },
+                "A message with this replay's marker failed again with the same cause, but in another form than it was sent, so it is \
+                 not counted as returned. The consumer seems to dead-letter by hand. Check the group's newest letters before you resume.",
             ),
             (PauseReason::ByPerson { reason: "lunch".into() }, "lunch."),
         ];

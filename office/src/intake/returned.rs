@@ -7,6 +7,10 @@
 //! they dead-letter a message. They are kept as a remark.) Only where the queue's answer was lost does the marker count
 //! by itself, and then the whole content must be what was sent. Every other message is a letter of its own: nothing is
 //! dropped because of what a message says about itself.
+//!
+//! A consumer that dead-letters by hand and keeps the attributes sends a new message, with another id. While a letter's
+//! result is awaited, such a message with the marker and the body that was sent is its return. One with another body is a
+//! letter of its own; if it died of the cause that is replayed, the replay pauses (docs/decisions/0168).
 
 use super::first::FirstDeath;
 use super::{IntakeSummary, ReadMessage};
@@ -43,7 +47,14 @@ pub(super) enum Kept {
     /// This death is already stored.
     Duplicate,
     /// No replay of this office sent it.
-    NotOurs,
+    NotOurs {
+        /// The replay that it speaks against: it has the marker of a letter that this replay sent, and the same cause.
+        against: Option<(ReplayId, LetterId)>,
+    },
+}
+
+impl Kept {
+    const NOT_OURS: Self = Self::NotOurs { against: None };
 }
 
 /// Stores a message if it is a returned letter of ours.
@@ -58,26 +69,28 @@ pub(super) async fn keep(
     loop {
         tries.begin()?;
         // A marker with unknown ids is forged or from another office: the message is a new letter.
-        let Some(letter) = office.store.letter(&sending.letter).await? else { return Ok(Kept::NotOurs) };
+        let Some(letter) = office.store.letter(&sending.letter).await? else { return Ok(Kept::NOT_OURS) };
         let numbers = [Block::number_of(sending.seq)];
         let block = office.store.blocks_at(&sending.replay, &numbers).await?.pop();
         let entry = block.as_ref().and_then(|block| block.entry(sending.seq)).filter(|it| it.letter == letter.id);
-        let Some((block, entry)) = block.as_ref().zip(entry) else { return Ok(Kept::NotOurs) };
+        let Some((block, entry)) = block.as_ref().zip(entry) else { return Ok(Kept::NOT_OURS) };
         let is_known = office.store.has_death(&letter.death_id(&source.reading.original_message_id)).await?;
         let is_return =
             (is_known && has_sent_body(source, &letter, entry)) || is_what_was_sent(source, sending, &letter, entry);
         if !is_return {
-            return Ok(Kept::NotOurs);
+            let is_same = is_same_group(office, &letter.group, &source.reading.group).await?;
+            let speaks = is_same && entry.sends > 0 && is_marked(source, entry);
+            return Ok(Kept::NotOurs { against: speaks.then(|| (sending.replay.clone(), letter.id)) });
         }
         if is_known {
             let is_same = came_back_with(source, &letter).is_none_or(|it| letter.diagnosis.remarks.contains(&it));
-            return Ok(if is_same { Kept::Duplicate } else { Kept::NotOurs });
+            return Ok(if is_same { Kept::Duplicate } else { Kept::NOT_OURS });
         }
         let now = office.now();
         let same_group = is_same_group(office, &letter.group, &source.reading.group).await?;
         let cap = office.policy.gate.replays_max;
         let Some(return_) = Return::new(source, &letter, entry, (same_group, cap), now) else {
-            return Ok(Kept::NotOurs);
+            return Ok(Kept::NOT_OURS);
         };
         let (opened, of_group) = groups::of_death(office, &return_.after, &source.reading, now).await?;
         let committed = commit(office, return_.writes(source, block, (of_group, first.write(&letter)), now)).await?;
@@ -159,7 +172,15 @@ fn is_what_was_sent(source: &ReadMessage, sending: &Sending, letter: &Letter, en
     if sending.has_id || entry.message_id() == Some(&reading.original_message_id) {
         return has_sent_body(source, letter, entry);
     }
-    entry.has_unanswered_send() && entry.sent_body(letter, body) && *attributes == letter.content.attributes
+    let is_whole = || entry.has_unanswered_send() && *attributes == letter.content.attributes;
+    entry.sent_body(letter, body) && (is_whole() || is_awaited(source, letter, entry))
+}
+
+/// Whether a message has the marker of a letter whose result is awaited, and everything else that it says can be kept.
+fn is_awaited(source: &ReadMessage, letter: &Letter, entry: &Entry) -> bool {
+    entry.outcome.kind() == OutcomeKind::InFlight
+        && is_marked(source, entry)
+        && added(source, letter).is_none_or(|added| !added.is_empty())
 }
 
 /// Whether only the message's own words turn a delivered letter into a returned one. A consumer that dead-letters by hand

@@ -258,6 +258,9 @@ pub(crate) fn reason_in_words(why: &PauseReason) -> String {
         PauseReason::QueueNeverEmpty { visible_count, in_flight_count } => format!(
             "No failure was seen, but the main queue still has messages ({visible_count} waiting, {in_flight_count} in flight), so whether the letters were processed is unknown. Let the consumer send receipts."
         ),
+        PauseReason::UnprovenReturn { .. } => {
+            "A message with this replay's marker failed again, in another form than it was sent, so it is not counted as returned. Does the consumer dead-letter by hand?".into()
+        }
         PauseReason::ByPerson { reason } => reason.clone(),
     }
 }

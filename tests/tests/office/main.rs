@@ -3,6 +3,7 @@
 mod alarms;
 mod alert_words;
 mod api;
+mod by_hand;
 mod by_rule;
 mod calls;
 mod consumer;
