@@ -15,7 +15,7 @@ use crate::sign_in::{NoRandomness, Sessions};
 use crate::sinks::{LogAlerts, SeriesMetrics};
 use crate::sqlite::Opening;
 use crate::store::SqliteStore;
-use crate::{clock, feed, screen};
+use crate::{clock, doctor::unread_sources, feed, screen};
 use domain::id::{Actor, QueueArn};
 use domain::policy::{Policy, QueuePolicy};
 use domain::role::Role;
@@ -85,9 +85,23 @@ pub enum OpenError {
     /// A queue failed.
     #[error(transparent)]
     Queue(#[from] QueueError),
-    /// The queue has a redrive policy itself, so that receiving could move its letters.
+    /// The queue has a redrive policy, and is not known to be a dead-letter queue: its messages may never have failed.
     #[error(
-        "{queue} has a dead-letter queue itself: a letter moves there after {receives_max} receives, so reading it could move it. Nothing was received. Remove the redrive policy, or use --custody"
+        "{queue} looks like a main queue: its failed messages move to {}, and {reason}. Nothing was received. Open its dead-letter queue instead: dlo open --queue {dlq_url}", dlq.name()
+    )]
+    MainQueue {
+        /// The queue.
+        queue: QueueArn,
+        /// The dead-letter queue that its redrive policy names.
+        dlq: QueueArn,
+        /// The URL of that queue.
+        dlq_url: String,
+        /// Why it is not known to be a dead-letter queue.
+        reason: String,
+    },
+    /// The dead-letter queue has a redrive policy itself, so that receiving could move its letters.
+    #[error(
+        "{queue} is a dead-letter queue that has a dead-letter queue itself: a letter moves there after {receives_max} receives, so reading it could move it. Nothing was received. Remove the redrive policy, or use --custody"
     )]
     MovesOn {
         /// The queue.
@@ -238,15 +252,11 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
     let clock = clock::steady();
     let sqs = Arc::new(SqsQueue::new(&config.aws));
     let dlq = sqs.at(&config.queue).await?;
-    let attributes = sqs.attributes(&dlq).await?;
-    if let Some(redrive) = attributes.redrive.filter(|_| !config.custody) {
-        return Err(OpenError::MovesOn { queue: dlq, receives_max: redrive.receives_max });
-    }
+    let sources = sources(&sqs, &dlq, config).await?;
     let receipts = match &config.receipts {
         Some(url) => Some(sqs.at(url).await?),
         None => None,
     };
-    let sources = sources(&sqs, &dlq).await;
     let holds_letters =
         |queue: &QueueArn| *queue == dlq || config.main.as_ref() == Some(queue) || sources.contains(queue);
     if let Some(queue) = receipts.iter().find(|queue| holds_letters(queue)) {
@@ -291,10 +301,30 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
     Ok((office, files, RealQueues { dlq, receipts }))
 }
 
-/// Returns the queues whose redrive policies name this one; an empty list if AWS does not answer.
-async fn sources(sqs: &SqsQueue, dlq: &QueueArn) -> Vec<QueueArn> {
-    sqs.sources(dlq).await.unwrap_or_else(|error| {
-        tracing::warn!(queue = %dlq, error = chain(&error), "reading the source queues failed; name the main queue with --main");
-        Vec::new()
-    })
+/// Returns the queues whose redrive policies name this one; an empty list if that cannot be read. Fails if receiving from
+/// the queue could take messages that never failed, or move letters on.
+async fn sources(sqs: &SqsQueue, queue: &QueueArn, config: &OpenConfig) -> Result<Vec<QueueArn>, OpenError> {
+    let redrive = sqs.attributes(queue).await?.redrive;
+    let read = sqs.sources(queue).await;
+    let unproven = match &read {
+        Ok(sources) if sources.is_empty() => Some("no queue names it as its dead-letter queue".to_owned()),
+        Ok(_) => None,
+        Err(error) => Some(format!("it could not be checked {}", unread_sources(queue, error))),
+    };
+    match (redrive, unproven, read) {
+        (Some(redrive), Some(reason), _) => {
+            // SQS allows a redrive policy only within one account and region, so only the name differs.
+            let account = config.queue.trim_end_matches('/').rsplit_once('/').map_or("", |(account, _)| account);
+            let dlq_url = format!("{account}/{}", redrive.dlq.name());
+            Err(OpenError::MainQueue { queue: queue.clone(), dlq: redrive.dlq, dlq_url, reason })
+        }
+        (Some(redrive), None, _) if !config.custody => {
+            Err(OpenError::MovesOn { queue: queue.clone(), receives_max: redrive.receives_max })
+        }
+        (_, _, Ok(sources)) => Ok(sources),
+        (_, _, Err(error)) => {
+            tracing::warn!(%queue, error = chain(&error), "reading the source queues failed; name the main queue with --main");
+            Ok(Vec::new())
+        }
+    }
 }

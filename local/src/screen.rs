@@ -15,8 +15,16 @@ fn sign_in(links: &Links, folder: &Path) -> Result<String, NoRandomness> {
         let intro = "Open one of these links to sign in. Each link works once, in one browser tab.";
         return Ok(format!("{intro}\n\n{}", links.print()?));
     }
-    let folder = folder.display();
-    Ok(format!("For sign-in links, run: dlo links --data {folder}\nThis screen prints them on a terminal only.\n"))
+    let (program, folder) = (program(), folder.display());
+    Ok(format!(
+        "For sign-in links, run: {program} links --data {folder}\nThis screen prints them on a terminal only.\n"
+    ))
+}
+
+/// Returns this program as it was called: it need not be in the `PATH`.
+fn program() -> String {
+    let called = std::env::args_os().next().filter(|program| !program.is_empty());
+    called.map_or_else(|| "dlo".into(), |program| program.to_string_lossy().into_owned())
 }
 
 /// Prints the demo's first screen.

@@ -88,6 +88,26 @@ pub enum QueueError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A read got no conclusive answer. It changes nothing.
+    #[error("the queue {queue} could not be read; nothing was changed")]
+    Unread {
+        /// The queue.
+        queue: QueueArn,
+        /// The underlying error.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl QueueError {
+    /// Returns the error of a call that only reads: without an answer, nothing was changed.
+    #[must_use]
+    pub fn of_read(self) -> Self {
+        match self {
+            Self::Unanswered { queue, source } => Self::Unread { queue, source },
+            other => other,
+        }
+    }
 }
 
 /// A queue's attributes.

@@ -91,9 +91,10 @@ impl SqsQueue {
         let queue = QueueArn::from(url);
         let request = self.client.get_queue_attributes().queue_url(url);
         let response = request.attribute_names(QueueAttributeName::QueueArn).send().await;
-        let response = response.map_err(|error| queue_error(&queue, error))?;
+        let response = response.map_err(|error| queue_error(&queue, error).of_read())?;
         let arn = response.attributes.and_then(|mut all| all.remove(&QueueAttributeName::QueueArn));
-        let arn = arn.map(QueueArn::new).ok_or_else(|| convert::unexpected(&queue, "SQS returned no ARN"))?;
+        let arn = arn.map(QueueArn::new);
+        let arn = arn.ok_or_else(|| convert::unexpected(&queue, "SQS returned no ARN").of_read())?;
         if let Ok(mut urls) = self.urls.lock() {
             urls.insert(arn.clone(), url.to_owned());
         }
@@ -102,20 +103,25 @@ impl SqsQueue {
 
     /// Returns the KMS key that encrypts a queue: its id, ARN or alias. `None` if SQS encrypts with a key of its own.
     pub async fn key(&self, queue: &QueueArn) -> Result<Option<String>, QueueError> {
-        let request = self.client.get_queue_attributes().queue_url(self.url(queue).await?);
+        let url = self.url(queue).await.map_err(QueueError::of_read)?;
+        let request = self.client.get_queue_attributes().queue_url(url);
         let response = request.attribute_names(QueueAttributeName::KmsMasterKeyId).send().await;
-        let attributes = response.map_err(|error| queue_error(queue, error))?.attributes;
+        let attributes = response.map_err(|error| queue_error(queue, error).of_read())?.attributes;
         let key = attributes.and_then(|mut all| all.remove(&QueueAttributeName::KmsMasterKeyId));
         Ok(key.filter(|key| !key.is_empty()))
     }
 
-    /// Returns the queues that name this one in their redrive policies.
+    /// Returns the queues that name this one in their redrive policies, also those that may not be read themselves.
     pub async fn sources(&self, dlq: &QueueArn) -> Result<Vec<QueueArn>, QueueError> {
-        let request = self.client.list_dead_letter_source_queues().queue_url(self.url(dlq).await?);
-        let response = request.send().await.map_err(|error| queue_error(dlq, error))?;
+        let url = self.url(dlq).await.map_err(QueueError::of_read)?;
+        let response = self.client.list_dead_letter_source_queues().queue_url(url).send().await;
+        let response = response.map_err(|error| queue_error(dlq, error).of_read())?;
         let mut sources = Vec::with_capacity(response.queue_urls.len());
         for url in response.queue_urls {
-            sources.push(self.at(&url).await?);
+            sources.push(match self.at(&url).await {
+                Err(QueueError::Denied { .. }) => beside(dlq, &url),
+                source => source?,
+            });
         }
         Ok(sources)
     }
@@ -209,10 +215,11 @@ impl Queue for SqsQueue {
     }
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
-        let request = self.client.get_queue_attributes().queue_url(self.url(queue).await?);
+        let url = self.url(queue).await.map_err(QueueError::of_read)?;
+        let request = self.client.get_queue_attributes().queue_url(url);
         let response = request.attribute_names(QueueAttributeName::All).send().await;
-        let response = response.map_err(|error| queue_error(queue, error))?;
-        convert::attributes(queue, &response.attributes.unwrap_or_default())
+        let response = response.map_err(|error| queue_error(queue, error).of_read())?;
+        convert::attributes(queue, &response.attributes.unwrap_or_default()).map_err(QueueError::of_read)
     }
 
     fn separate(&self) -> Option<Arc<dyn Queue>> {
@@ -223,6 +230,13 @@ impl Queue for SqsQueue {
         let timeouts = timeouts.to_builder().connect_timeout(connect_max).build();
         Some(Arc::new(Self::with_config(config.to_builder().timeout_config(timeouts).build())))
     }
+}
+
+/// Returns the ARN of the queue with this URL. SQS allows a redrive policy only within one account and region.
+fn beside(dlq: &QueueArn, url: &str) -> QueueArn {
+    let account = dlq.as_str().rsplit_once(':').map_or("", |(account, _)| account);
+    let name = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    QueueArn::new(format!("{account}:{name}"))
 }
 
 /// Sorts the results of a batch by their entries' ids, which are the indexes of the entries.

@@ -40,12 +40,23 @@ pub fn attach(queue: &str, office: &str) -> Result<ExitCode, Box<dyn Error>> {
 /// What the AWS SDK says if it has found no credentials.
 const NO_CREDENTIALS: [&str; 2] = ["credential provider was not enabled", "no providers in chain provided credentials"];
 
+/// What it says before the reason, if credentials are set up and could not be read.
+const NOT_LOADED: &str = "an error occurred while loading credentials: ";
+
 /// Says what to do where the machine has no credentials. Without them nothing was sent.
-fn with_remedy(error: &(dyn Error + 'static)) -> Box<dyn Error> {
+pub fn with_remedy(error: &(dyn Error + 'static)) -> Box<dyn Error> {
     let words = office::error::chain(error);
     if NO_CREDENTIALS.iter().any(|no| words.contains(no)) {
         return "there are no AWS credentials here. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
             .into();
+    }
+    if let Some((_, reason)) = words.split_once(NOT_LOADED) {
+        let reason = reason.trim_end_matches('.');
+        return format!(
+            "the AWS credentials could not be loaded, so nothing was sent: {reason}. Set AWS_PROFILE, or \
+             AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or sign in again"
+        )
+        .into();
     }
     words.into()
 }
@@ -86,6 +97,8 @@ mod tests {
         assert!(is_url("https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq").is_ok());
         let said = |words: &str| with_remedy(&std::io::Error::other(words.to_owned())).to_string();
         assert!(said("other: the credential provider was not enabled").contains("AWS_PROFILE"));
+        let forbidden = said("the queue q could not be read: an error occurred while loading credentials: forbidden.");
+        assert!(forbidden.contains("nothing was sent: forbidden. Set AWS_PROFILE, or "), "{forbidden}");
         assert_eq!(said("access denied"), "access denied");
     }
 }

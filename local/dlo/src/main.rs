@@ -251,7 +251,7 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                     policy,
                     dashboard: dashboard_files::FILES,
                 };
-                Ok(local::open::run(config).await?)
+                local::open::run(config).await.map_err(|error| aws::with_remedy(&error))
             })?;
         }
         #[cfg(feature = "aws")]
@@ -328,10 +328,13 @@ fn print(text: &str) -> Result<(), Box<dyn Error>> {
     Ok(written.map_err(|error| format!("cannot write the output: {error}"))?)
 }
 
+/// The level without `RUST_LOG`. The AWS SDK warns with dumps of its types; the errors of the commands say the same.
+const LOG_DEFAULT: &str = "warn,aws_config=error,aws_smithy_runtime=error";
+
 /// Logs to stderr: plain lines on a terminal, JSON otherwise. `RUST_LOG` sets the level; the default is `warn`.
 fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOG_DEFAULT));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(office::log::stderr);
     // It reports its own errors with `eprintln!`.
     let subscriber = subscriber.log_internal_errors(false);

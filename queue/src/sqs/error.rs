@@ -58,7 +58,8 @@ where
     if is_one_of(MISSING) {
         QueueError::Missing { queue }
     } else if is_one_of(DENIED) {
-        QueueError::Denied { queue, source: Box::new(error) }
+        // The SDK's own words are a dump of its types.
+        QueueError::Denied { queue, source: reason.into() }
     } else if is_one_of(THROTTLED) || !is_rejection(&error) {
         QueueError::Unanswered { queue, source: Box::new(error) }
     } else {

@@ -3,6 +3,7 @@
 mod attach;
 mod consumers;
 mod costs;
+mod doctor;
 mod list;
 mod logs;
 mod office;

@@ -25,7 +25,8 @@ async fn links_are_not_in_a_redirected_output_and_need_no_proxy() {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = Demo::start_with(folder.path(), &["--fresh"]);
     assert!(!demo.screen().contains("signin"), "{}", demo.screen());
-    assert!(demo.screen().contains(&format!("dlo links --data {}", folder.path().display())), "{}", demo.screen());
+    let hint = format!("For sign-in links, run: {} links --data {}\n", program().display(), folder.path().display());
+    assert!(demo.screen().contains(&hint), "{}", demo.screen());
 
     // Nothing listens at the proxy: a call through it would fail.
     let mut links = dlo(&["links"], folder.path());
