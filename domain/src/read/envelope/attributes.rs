@@ -29,7 +29,8 @@ const STACKS: &[&str] = &["errorStack", "stackTrace", "errorStackTrace", "except
 /// Names that only an error has. Values such as `false` do not count.
 #[rustfmt::skip]
 const ERRORS: &[&str] = &[
-    "error", "exception", "lastError", "lastException", "lastErrorMessage", "errorMsg", "errorText", "errorReason", "errorDetails", "errorDetail", "errorInfo",
+    "error", "exception", "lastError", "lastException", "lastErrorMessage", "errorMsg", "errMsg", "errMessage", "errorText", "failReason", "failedReason",
+    "errorReason", "errorDetails", "errorDetail", "errorInfo",
     "dlqReason", "dlqError", "dlqErrorMessage", "deadLetterReason", "deadLetterError", "deadLetterErrorMessage",
 ];
 /// Names that business data have, too: the reason of a return.

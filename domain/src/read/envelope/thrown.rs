@@ -9,8 +9,12 @@ use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Names of Python's stack. Only what looks like a stack counts: `exc_info` may be `True`.
-pub const TRACEBACKS: &[&str] = &["traceback", "excInfo", "errorTraceback", "exceptionTraceback", "backtrace"];
+/// Names of a stack that other things have, too. Only what looks like a stack counts: `exc_info` may be `True`, and a
+/// `stack` the name of an environment.
+#[rustfmt::skip]
+pub const TRACEBACKS: &[&str] = &[
+    "traceback", "excInfo", "errorTraceback", "exceptionTraceback", "backtrace", "errorTrace", "dlqTraceback", "lastTraceback", "stack", "trace", "tb",
+];
 
 const TRACEBACK: &str = "Traceback (most recent call last)";
 
