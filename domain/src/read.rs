@@ -138,6 +138,8 @@ fn assess(case: Case<'_>, policy: &Policy) -> (Assessment, Option<String>) {
 struct Inside {
     impact: Impact,
     payload_problem: Option<&'static str>,
+    /// The error next to the message, if the body may be a wrapper of both.
+    beside: Option<Failure>,
 }
 
 /// Reads a dead message. Never fails: every message gives a reading, whatever it contains.
@@ -184,6 +186,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
         inside.payload_problem = None;
     }
     take_from_attributes(message, &mut facts, &mut inside);
+    let kind = take_from_wrapper(kind, &mut facts, &mut inside);
     if facts.failure.is_empty() {
         facts.remarks.push(no_error_remark(kind).to_string());
     }
@@ -252,6 +255,15 @@ fn take_from_attributes(message: &DeadMessage, facts: &mut Facts, inside: &mut I
     facts.remarks.extend(inside.payload_problem.take().map(|problem| format!("{problem}.")));
 }
 
+/// Takes the error that stands next to the message in the body, if nothing else says why it failed.
+fn take_from_wrapper(kind: EnvelopeKind, facts: &mut Facts, inside: &mut Inside) -> EnvelopeKind {
+    let Some(failure) = inside.beside.take().filter(|_| facts.failure.is_empty()) else { return kind };
+    facts.failure = failure;
+    facts.remarks.push(envelope::wrapper::REMARK.to_string());
+    facts.remarks.extend(inside.payload_problem.take().map(|problem| format!("{problem}.")));
+    if kind == EnvelopeKind::Plain { EnvelopeKind::BodyEnvelope } else { kind }
+}
+
 /// Reads type, tenant, producer and impact from where a consumer would read them.
 fn read_inside(message: &DeadMessage, payload: &Layer<'_>, facts: &mut Facts, policy: &Policy) -> Inside {
     let stated = |names: &[&str]| named_value(message, payload, names);
@@ -266,9 +278,12 @@ fn read_inside(message: &DeadMessage, payload: &Layer<'_>, facts: &mut Facts, po
     let message_type = facts.message_type.as_deref();
     let payload_of = costs::Payload { raw, members: &payload.body, message_type, stated_deadline: facts.deadline };
     let unread = facts.failure.is_empty() && payload.whole;
+    // A redrive policy moved the message as the consumer got it.
+    let by_hand = facts.failure.is_empty() && message.system.source_queue.is_none();
     Inside {
         impact: costs::impact(payload_of, policy, &mut facts.remarks),
         payload_problem: unread.then(|| classify::payload_problem(Some(payload.text))).flatten(),
+        beside: by_hand.then(|| envelope::wrapper::failure(&payload.body)).flatten(),
     }
 }
 

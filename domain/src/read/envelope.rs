@@ -29,7 +29,9 @@ mod sidekiq;
 mod sns;
 mod step_functions;
 mod team;
+mod thrown;
 mod unpack;
+pub mod wrapper;
 
 pub use facts::{Facts, NAME_BYTES_MAX, PRODUCER_VERSIONS, PRODUCERS, TENANTS};
 pub use layer::Layer;

@@ -20,6 +20,7 @@ mod hostile;
 mod impact;
 mod linear;
 mod notices;
+mod ordinary_consumers;
 mod plan_waves;
 mod policy_example;
 mod reader;

@@ -26,6 +26,7 @@ use Sent::{Body, Nothing, Original};
 const FORMS: &[(&str, Sent)] = &[
     // Whoever sent the message may have set them.
     ("attributes", Body(&[])),
+    ("attributes_python", Body(&[])),
     ("attributes_redriven", Body(&[])),
     ("celery", Body(&[])),
     ("celery_protocol_1", Body(&[])),
@@ -95,6 +96,8 @@ const FORMS: &[(&str, Sent)] = &[
     ("team_envelope_redriven", Original),
     ("team_envelope_text", Original),
     ("team_envelope_twice", Original),
+    // An event of your own may have these names, too.
+    ("team_wrapper", Body(&[])),
 ];
 
 fn read_by(message: &DeadMessage, source_queue: Option<&str>) -> Reading {

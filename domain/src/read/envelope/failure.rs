@@ -1,11 +1,9 @@
 //! A failure as programs record it: an object, or a text `Type: message`.
 
+use super::thrown;
 use crate::read::classify::objects::{self, ErrorObject};
 use crate::read::json::{Index, Raw};
-use crate::read::type_name::looks_like_type;
 use crate::reading::{Class, Failure};
-use alloc::borrow::ToOwned;
-use alloc::string::ToString;
 
 /// The maximum depth of errors that are JSON in a string. Step Functions' cause of a Lambda error that a library wrote
 /// as JSON has a depth of three.
@@ -19,7 +17,7 @@ pub fn failure_of(raw: Raw<'_>) -> Failure {
     let failure = if raw.is_object() {
         failure_in(&Index::new(raw))
     } else {
-        raw.as_text().map(|text| typed(&text)).unwrap_or_default()
+        raw.as_text().map(|text| thrown::read(&text)).unwrap_or_default()
     };
     unwrapped(failure)
 }
@@ -27,9 +25,15 @@ pub fn failure_of(raw: Raw<'_>) -> Failure {
 /// Reads the failure in the fields of an object, without unwrapping its message.
 fn failure_in(fields: &Index<'_>) -> Failure {
     let ErrorObject { error_type, message, stack } = objects::read(fields);
-    let split = if error_type.is_none() { message.as_deref().map(typed) } else { None };
-    let Failure { error_type, message, .. } = split.unwrap_or(Failure { error_type, message, ..Failure::default() });
-    Failure { error_type, message, stack, stated_class: stated(fields) }
+    let failure = Failure { error_type, message, stack, stated_class: stated(fields) };
+    if failure.error_type.is_none() { with_type(failure) } else { failure }
+}
+
+/// Takes the type of a failure from its message, and the stack, if the message is a whole one.
+pub fn with_type(failure: Failure) -> Failure {
+    let Some(message) = failure.message.as_deref() else { return failure };
+    let thrown = thrown::read(message);
+    Failure { stack: failure.stack.or(thrown.stack), stated_class: failure.stated_class, ..thrown }
 }
 
 /// Replaces a failure whose message is the JSON of another failure by that failure: the inner one has to be fixed.
@@ -65,18 +69,5 @@ pub fn stated(fields: &Index<'_>) -> Option<Class> {
         "true" => Some(Class::Transient),
         "false" => Some(Class::Permanent),
         _ => None,
-    }
-}
-
-/// Splits a text `Type: message` if the part before the colon is certainly a type.
-pub fn typed(text: &str) -> Failure {
-    let split = text.split_once(": ").filter(|(name, _)| looks_like_type(name));
-    match split {
-        Some((name, message)) => {
-            Failure { error_type: Some(name.to_string()), message: Some(message.to_string()), ..Failure::default() }
-        }
-        None => {
-            Failure { message: Some(text).filter(|text| !text.is_empty()).map(str::to_owned), ..Failure::default() }
-        }
     }
 }

@@ -4,9 +4,10 @@
 
 use super::Opening;
 use super::facts::{Facts, carried, moment};
-use super::failure::{failure_of, typed, unwrapped};
+use super::failure::{failure_of, unwrapped};
 use super::layer::Layer;
 use super::restored::Restored;
+use super::thrown;
 use crate::read::json::{Index, Raw};
 use crate::reading::Replayability;
 use alloc::borrow::ToOwned;
@@ -26,7 +27,7 @@ pub fn refused<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let request = layer.headers.get("RequestID")?;
     let code = layer.headers.get("ErrorCode")?;
     let mut facts = Facts::remark(format!("Request ID: {request}."));
-    facts.failure = unwrapped(typed(&layer.headers.get("ErrorMessage")?));
+    facts.failure = unwrapped(thrown::read(&layer.headers.get("ErrorMessage")?));
     // 200 means that the function itself returned an error; other codes come from the service.
     if code != "200" {
         facts.remarks.push(format!("Error code: {code}."));

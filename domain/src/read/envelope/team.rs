@@ -6,9 +6,10 @@
 
 use super::context::{self, LAST_TRIED, Named, TIMES};
 use super::facts::Facts;
-use super::failure::{failure_of, stated, typed, unwrapped};
+use super::failure::{failure_of, stated, unwrapped, with_type};
 use super::layer::Layer;
 use super::restored::{Restored, UNRECORDED};
+use super::thrown::{self, TRACEBACKS};
 use super::{Inner, Opening, record};
 use crate::read::json::Raw;
 use crate::reading::{Failure, Replayability};
@@ -22,17 +23,17 @@ const REASONS: &[&str] =
 /// Also a word of applications: "reason" says that something failed only next to a context.
 const VAGUE_REASONS: &[&str] = &["reason"];
 /// Parts of a reason without an object of its own.
-const FLAT_TYPES: &[&str] =
+pub const FLAT_TYPES: &[&str] =
     &["errorType", "exceptionType", "errorClass", "exceptionClass", "failureType", "errorName", "errorCode"];
-const FLAT_MESSAGES: &[&str] =
+pub const FLAT_MESSAGES: &[&str] =
     &["errorMessage", "exceptionMessage", "failureMessage", "errorReason", "errorDescription", "failureDescription"];
-const FLAT_STACKS: &[&str] = &["errorStack", "stackTrace", "errorStackTrace", "exceptionStackTrace", "stack"];
+pub const FLAT_STACKS: &[&str] = &["errorStack", "stackTrace", "errorStackTrace", "exceptionStackTrace", "stack"];
 /// Contexts that nothing but an error envelope has.
 const PROCESSING: &[&str] = &["processingContext", "failureContext", "errorContext", "executionContext"];
 const ENVIRONMENT: &[&str] = &["environmentContext", "runtimeContext", "deploymentContext"];
 const OTHER_CONTEXTS: &[&str] = &["processingInfo", "processing", "context", "metadata", "environment", "source"];
 /// Facts about the original next to it.
-const ATTRIBUTES: &[&str] = &["originalMessageAttributes", "originalAttributes", "messageAttributes"];
+pub const ATTRIBUTES: &[&str] = &["originalMessageAttributes", "originalAttributes", "messageAttributes"];
 const GROUPS: &[&str] = &["originalMessageGroupId", "messageGroupId"];
 const ENCODINGS: &[&str] = &["originalMessageEncoding", "originalEncoding", "contentEncoding", "encoding"];
 const IN_BASE64: &[&str] = &["isBase64Encoded", "isBase64", "base64Encoded"];
@@ -69,12 +70,17 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let own: Vec<_> = objects(PROCESSING).chain(objects(ENVIRONMENT)).collect();
     // Signs next to the original: a failure and contexts.
     let signs = usize::from(stated.is_some()) + own.len();
-    if signs == 0 || stated.is_none() && signs < 2 {
+    let is_envelope = stated.is_some() || signs > 1;
+    let traced = if stated.is_none() { traced(&envelope) } else { None };
+    if !is_envelope && traced.is_none() {
         return None;
     }
     let others: Vec<_> = objects(OTHER_CONTEXTS).collect();
     let contexts: Vec<_> = own.iter().chain(&others).collect();
-    let facts = facts(stated.unwrap_or_default(), &envelope, &contexts);
+    let facts = facts(stated.or(traced).unwrap_or_default(), &envelope, &contexts);
+    if !is_envelope {
+        return Some(doubtful(facts));
+    }
 
     let original = envelope.all(ORIGINALS).find(|raw| raw.is_object() || raw.is_array() || raw.says_something());
     // Its text is long and is needed twice.
@@ -138,6 +144,18 @@ fn recorded<'a>(original: Raw<'a>, text: Option<&str>) -> Option<Opening<'a>> {
     Some(Opening { facts: opening.facts, inner: Inner::Original(restored.into_owned()), is_stamped: false })
 }
 
+/// Reads a stack without any other word about the failure.
+fn traced(envelope: &Named<'_>) -> Option<Failure> {
+    let mut failure = Failure { stack: stack(envelope), ..Failure::default() };
+    thrown::complete(&mut failure);
+    (!failure.is_empty()).then_some(failure)
+}
+
+/// Returns what certainly is a stack.
+fn stack(members: &Named<'_>) -> Option<String> {
+    members.all(TRACEBACKS).chain(members.all(FLAT_STACKS)).find_map(thrown::stack_of)
+}
+
 /// Reads the failure: an object, a text, or members of the envelope itself. Parts that one place lacks come from the
 /// others.
 fn failure(layer: &Layer<'_>, envelope: &Named<'_>, reasons: &'static [&'static str]) -> Option<Failure> {
@@ -148,14 +166,18 @@ fn failure(layer: &Layer<'_>, envelope: &Named<'_>, reasons: &'static [&'static 
     let flat = Failure {
         error_type: text(FLAT_TYPES),
         message: text(FLAT_MESSAGES),
-        stack: text(FLAT_STACKS),
+        stack: text(FLAT_STACKS).or_else(|| stack(envelope)),
         stated_class: stated(&layer.body),
     };
     let is_flat = flat.error_type.is_some() || flat.message.is_some();
     if objects.is_empty() && texts.is_empty() && !is_flat {
         return None;
     }
-    let stated = objects.into_iter().chain(texts).map(failure_of).chain([flat]);
+    let of_reason = |raw: Raw<'_>| {
+        let failure = failure_of(raw);
+        Failure { stack: failure.stack.or_else(|| stack(&Named::new(raw))), ..failure }
+    };
+    let stated = objects.into_iter().chain(texts).map(of_reason).chain([flat]);
     let mut failure = stated.reduce(|first, other| Failure {
         error_type: first.error_type.or(other.error_type),
         message: first.message.or(other.message),
@@ -163,10 +185,11 @@ fn failure(layer: &Layer<'_>, envelope: &Named<'_>, reasons: &'static [&'static 
         stated_class: first.stated_class.or(other.stated_class),
     })?;
     if failure.error_type.is_none() {
-        let split = failure.message.as_deref().map(typed).unwrap_or_default();
-        (failure.error_type, failure.message) = (split.error_type, split.message);
+        failure = with_type(failure);
     }
-    Some(unwrapped(failure))
+    failure = unwrapped(failure);
+    thrown::complete(&mut failure);
+    Some(failure)
 }
 
 /// Reads what the contexts, the reason and the envelope itself record about the attempts.
