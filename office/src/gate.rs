@@ -252,7 +252,7 @@ async fn main_queue(office: &Office, queue: Option<&QueueArn>) -> Result<QueueFa
             match attached.and_then(|attached| attached.why_unattended(office.now())) {
                 Some(why) => QueueFact::NotReady(why),
                 None => QueueFact::Ready(format!(
-                    "{name} is reachable: {} messages waiting, {} held by consumers",
+                    "{name} is reachable: {} waiting, {} held by consumers",
                     attributes.visible_count, attributes.in_flight_count
                 )),
             }

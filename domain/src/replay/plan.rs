@@ -186,9 +186,10 @@ impl Plan {
     }
 
     /// Returns the maximum number of letters that still go out after a pause: those that the executor has in hand then. It
-    /// never has more than the pace allows in a second.
+    /// never has more than the pace allows in a second, or a wave has.
     pub fn in_hand_max(&self) -> u64 {
-        (HAND_LETTERS_MAX as u64).min(u64::from(self.pace_per_s.max(1)))
+        let wave = self.waves.iter().max().copied().unwrap_or_default();
+        (HAND_LETTERS_MAX as u64).min(u64::from(self.pace_per_s.max(1))).min(wave)
     }
 
     /// Returns the expected duration if nothing returns: sending at the plan's pace, one window per round, mean delays

@@ -26,7 +26,7 @@ pub(super) fn FailureText(failure: Failure, reported: Option<Reported>) -> impl 
     if failure.is_empty() {
         return view! {
             <Empty title="No error details on these letters.">
-                <p>"SQS moves messages to a dead-letter queue without saying why. To see why they failed, add the layer `witness` to the consumer's function, or let the consumer report or stamp its failures. Until then, check the payload."</p>
+                <p>"SQS moves messages to a dead-letter queue without saying why. To see why they failed, add the layer "<code>"witness"</code>" to the consumer's function, or let the consumer report or stamp its failures. Until then, check the payload."</p>
             </Empty>
         }
         .into_any();
