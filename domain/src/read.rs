@@ -178,7 +178,6 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
     let Origin { main_queue, message_id } = origin(message, claim, &policy.queues, &mut facts.remarks);
     let died_at = times::check(message, kind, &mut facts, &mut inside.impact.deadline);
     let sent_at = sent_at(message, is_stamped, facts.sent_at, &mut facts.remarks);
-    let redriven = system.source_queue.is_some();
     let reason = reason.filter(|_| facts.failure.is_empty());
     if let Some(ReportedReason { failure, reported }) = reason {
         facts.failure = failure.clone();
@@ -231,7 +230,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
             title: assessment.title,
             message_type: facts.message_type,
             impact: inside.impact,
-            first_tried_at: facts.first_tried_at.or(system.first_received_at.filter(|_| redriven)),
+            first_tried_at: facts.first_tried_at.or(system.first_received_at.filter(|_| system.source_queue.is_some())),
             remarks: facts.remarks,
             reported: reason.map(|reason| reason.reported.clone()),
         },

@@ -15,6 +15,7 @@ mod labels;
 mod lists;
 mod markup;
 mod members;
+mod missing;
 mod out;
 mod paths;
 mod persons;
@@ -285,17 +286,8 @@ impl<'a> Scanner<'a> {
 
     fn core(&mut self, core: &str, tail: &str) {
         let after = self.rest();
-        if let Some((key, value)) = shapes::assignment(core).filter(|_| !shapes::is_mail(core)) {
-            self.out.word(key);
-            self.out.punctuation('=');
-            let is_code = words::is_code_key(key)
-                && (shapes::is_name(value) || value.len() <= 5 || codes::is_outcome_code(value));
-            let is_reply = matches!(key, "response" | "reply" | "responseCode") && codes::is_reply(value);
-            if is_code || is_reply || words::is_truth(value) || (key == "port" && codes::is_service_port(value)) {
-                return self.out.name(value, value);
-            }
-            self.out.mask();
-            return self.rest_of_value();
+        if self.assigned(core) {
+            return;
         }
         if let Some((host, port)) = hosts::host_and_port(core, &self.out.before[0])
             .filter(|(_, port)| codes::is_service_port(port) && self.out.run.is_none())
@@ -309,7 +301,7 @@ impl<'a> Scanner<'a> {
         if is_user && words::is_user(core) {
             return self.out.mask();
         }
-        let rejected = || things::rejected(core, after).filter(|_| self.out.text.is_empty());
+        let rejected = || missing::rejected(core, after).filter(|_| self.out.text.is_empty());
         let name = || self.file_name(core).or_else(|| self.thing_name(core)).or_else(rejected);
         if let Some(more) = tail.is_empty().then(name).flatten() {
             self.at += more;

@@ -1,3 +1,5 @@
+//! Which texts are the text of an error, and what they say.
+
 use super::*;
 
 #[test]

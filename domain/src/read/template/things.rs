@@ -1,6 +1,6 @@
 //! Names that people give to things: data without a digit, known by the noun before it or by its place.
 
-use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, persons, shapes, words};
+use super::{SPAN_BYTES_MAX, Scanner, head, labels, paths, shapes, words};
 use crate::read::vocabulary;
 
 /// The longest free text that is looked at, bytes: a short answer, not a sentence.
@@ -26,9 +26,6 @@ pub const TEXTS: &[&str] = &[
 const DONE_TO_FILES: [&str; 11] = [
     "upload", "download", "import", "export", "transfer", "copy", "read", "write", "parse", "named", "called",
 ];
-
-/// The longest value of several words that begins a message, bytes.
-const REJECTED_BYTES_MAX: usize = 64;
 
 /// Words before `id` if an id follows.
 const BEFORE_AN_ID: [&str; 5] = ["with", "by", "for", "of", "having"];
@@ -108,25 +105,6 @@ pub fn has_foreign(word: &str) -> bool {
 /// Whether a word may begin a name.
 pub fn begins_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || has_foreign(word)
-}
-
-/// Returns how many bytes after the first word of a message belong to a value that the message rejects: `zwölf is not a
-/// valid number`, `Tabelle 1 is not a valid range`. Plain words are the name of a field, and so is a number after a noun.
-pub fn rejected(core: &str, after: &str) -> Option<usize> {
-    let is_sure = |text: &str| has_foreign(text) || text.bytes().any(|b| b.is_ascii_digit());
-    if after.starts_with(" is not a") {
-        return is_sure(core).then_some(0);
-    }
-    let near = head(after, REJECTED_BYTES_MAX);
-    let end = [" is not a ", " is not an "].iter().filter_map(|said| near.find(said)).min()?;
-    let more = &after[..end];
-    let words = || more.split_whitespace();
-    let is_name = more.starts_with(' ')
-        && more.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.'))
-        && words().count() <= MORE_WORDS_MAX
-        && !persons::is_ordinary(core)
-        && !words().any(|word| is_of_sentences(word) || persons::is_ordinary(word));
-    (is_name && is_sure(more)).then_some(end)
 }
 
 fn is_coded(noun: &str) -> bool {

@@ -2,8 +2,8 @@
 //! a statement.
 
 use super::{
-    SPAN_BYTES_MAX, Scanner, VALUE_BEFORE_BYTES, VALUE_BYTES_MAX, head, hosts, labels, lists, paths, shapes, things,
-    words,
+    SPAN_BYTES_MAX, Scanner, VALUE_BEFORE_BYTES, VALUE_BYTES_MAX, codes, head, hosts, labels, lists, missing, paths,
+    shapes, things, words,
 };
 
 /// The most blanks in the name of a file: `Foto von Zoë.jpg`.
@@ -23,7 +23,7 @@ impl Scanner<'_> {
 
     /// Whether the text so far ends by saying that a thing is missing or exists already, with a colon: `Player not found: `.
     pub(super) fn announces_missing(&self) -> bool {
-        self.out.text.ends_with(": ") && labels::announces_missing(&self.out.near().to_lowercase())
+        self.out.text.ends_with(": ") && missing::announces_missing(&self.out.near().to_lowercase())
     }
 
     /// Whether the text so far ends by announcing a wrong value or an id.
@@ -70,8 +70,8 @@ impl Scanner<'_> {
             && core.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
         let before = || self.out.near().trim_end().to_lowercase();
         is_name
-            && (self.out.text.ends_with(": ") && labels::announces_missing_part(&before())
-                || self.out.text.ends_with(' ') && labels::announces_missing_part(&(before() + ":")))
+            && (self.out.text.ends_with(": ") && missing::announces_missing_part(&before())
+                || self.out.text.ends_with(' ') && missing::announces_missing_part(&(before() + ":")))
     }
 
     /// `Invalid value: ['12,50', 'EURO']`: a structure after the words that reject it.
@@ -121,6 +121,23 @@ impl Scanner<'_> {
         after_number
             || after_amount
             || after.strip_prefix(' ').is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()))
+    }
+
+    /// `status=7`: the value of a key is data unless the key marks it as a code.
+    pub(super) fn assigned(&mut self, core: &str) -> bool {
+        let Some((key, value)) = shapes::assignment(core).filter(|_| !shapes::is_mail(core)) else { return false };
+        self.out.word(key);
+        self.out.punctuation('=');
+        let is_code =
+            words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5 || codes::is_outcome_code(value));
+        let is_reply = matches!(key, "response" | "reply" | "responseCode") && codes::is_reply(value);
+        if is_code || is_reply || words::is_truth(value) || (key == "port" && codes::is_service_port(value)) {
+            self.out.name(value, value);
+            return true;
+        }
+        self.out.mask();
+        self.rest_of_value();
+        true
     }
 
     /// `ws=Source{1, 2}`, `key=0|app|7`, `payload=Order(id=7)`, `body=byte[7]`: text that directly follows a value belongs to it.
