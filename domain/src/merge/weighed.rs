@@ -20,6 +20,8 @@ static WEIGHTS: Weights = Weights::new(include_bytes!("weights.bin"));
 const DATA_MIN: i32 = 30;
 /// Below this sum, a filling is taken for a cause unless there are twelve.
 const CAUSE_MAX: i32 = -260;
+/// The same after the noun of a record, whose names are data more often.
+const CAUSE_OF_RECORD_MAX: i32 = -330;
 /// Nouns of files, whose names may have a slash.
 const FILES: [&str; 8] = ["file", "filename", "path", "directory", "folder", "document", "attachment", "upload"];
 /// The words of a token that are weighed.
@@ -59,7 +61,8 @@ impl Place {
 
     /// Whether a filling of the hole looks like the name of a cause.
     pub fn holds_cause(&self, filling: &[&str]) -> bool {
-        self.weigh(filling) < CAUSE_MAX
+        let most = if self.named == Named::Record.label() { CAUSE_OF_RECORD_MAX } else { CAUSE_MAX };
+        self.weigh(filling) < most
     }
 
     /// Whether a token may be data or a part of it, whatever its weight. A colon begins another statement, and words beside

@@ -196,10 +196,7 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     let typed = tables::by_type(error_type).filter(|_| !tables::is_wrapper(error_type));
     if let Some(meaning) = typed.filter(|m| m.settled) {
         let found = or_wording(by_meaning(meaning, error_type, 95), lower);
-        let found = match order::type_of_status(error_type) {
-            Some(status) => network::after_status(found, status, lower),
-            None => found,
-        };
+        let found = if order::is_named_after_status(error_type) { network::after_type(found, lower) } else { found };
         if let Some(found) = under_way(&found, lower) {
             return Some(found);
         }
@@ -239,7 +236,8 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
 
 /// A conflict with what is under way ends, whatever its author called it.
 fn under_way(found: &Classification, lower: &str) -> Option<Classification> {
-    let is_open = found.class != Class::Transient && found.category != Category::Auth;
+    // Under a bare status the words may be about anything.
+    let is_open = found.class != Class::Transient && found.category != Category::Auth && !found.reason.contains("HTTP");
     is_open.then(|| unfinished::find(lower)).flatten()
 }
 

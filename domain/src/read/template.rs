@@ -111,6 +111,8 @@ struct Scanner<'a> {
     bare_until: usize,
     /// The positions of the closing marks of the quotes that are being read, outermost first.
     closings: Vec<usize>,
+    /// The elements of HTML whose tags are skipped.
+    elements: u32,
     /// Whether this text is the message of a record, whose own records are data.
     is_nested: bool,
     /// Bytes that were examined ahead of the cursor.
@@ -131,6 +133,7 @@ impl<'a> Scanner<'a> {
             ends: [('\0', 0, false); QUOTES_MAX],
             bare_until: 0,
             closings: Vec::new(),
+            elements: markup::elements(text),
             is_nested: false,
             #[cfg(test)]
             ahead_bytes: 0,
@@ -320,9 +323,7 @@ impl<'a> Scanner<'a> {
             Shape::Word | Shape::Parts if paths::is_document(core) && !labels::announces_code(&self.out.before[0]) => {
                 self.out.mask();
             }
-            Shape::Word | Shape::Parts if self.is_wrong_value(core, tail) || self.is_unexpected(core) => {
-                self.out.mask();
-            }
+            Shape::Word | Shape::Parts if self.is_wrong_value(core, tail) => self.out.mask(),
             Shape::Word
                 if things::is_currency(core) && self.joins_amount(after)
                     || words::joins_time(core, self.out.run.is_some(), after) =>

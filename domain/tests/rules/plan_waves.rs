@@ -45,8 +45,10 @@ fn a_million_letters_take_less_than_an_hour_if_the_policy_allows_it() {
 #[test]
 fn a_pause_leaves_in_hand_what_the_pace_allows_in_a_second_and_eighty_letters_at_most() {
     for (pace_per_s, in_hand) in [(1, 1), (50, 50), (80, 80), (81, 80), (10_000, 80)] {
-        assert_eq!(Plan { pace_per_s, ..plan() }.in_hand_max(), in_hand, "{pace_per_s} per second");
+        let plan = Plan { pace_per_s, waves: vec![10, 200, 90], ..plan() };
+        assert_eq!(plan.in_hand_max(), in_hand, "{pace_per_s} per second");
     }
+    assert_eq!(Plan { pace_per_s: 50, waves: vec![1, 5, 11], ..plan() }.in_hand_max(), 11, "no more than a wave has");
 }
 
 #[test]

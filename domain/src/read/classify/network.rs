@@ -43,14 +43,34 @@ pub fn transient_words(lower: &str) -> Option<Classification> {
 
 /// A status that says only that the request was refused does not outrank words about throttling, the network or a lock.
 pub fn after_status(found: Classification, status: u16, lower: &str) -> Classification {
-    // `the user may not change rate limits`
-    let denies = || ["may not ", "not allowed", "permission", "not authorized"].iter().any(|said| lower.contains(said));
-    let bare = matches!(status, 400 | 403 | 422) && found.class == Class::Permanent && !states_rule(lower) && !denies();
+    let bare = matches!(status, 400 | 403 | 422) && found.class == Class::Permanent && !states_rule(lower);
     // A lock that somebody else holds is as passing.
     let held =
         || by_wording(lower).filter(|said| said.class == Class::Transient && said.category == Category::Conflict);
-    let passing = || transient_words(lower).or_else(held).or_else(|| grammar::somebody_else(lower));
-    bare.then(passing).flatten().unwrap_or(found)
+    let of_lock = || held().or_else(|| grammar::somebody_else(lower)).filter(|_| !is_about_rules(lower));
+    bare.then(|| transient_words(lower).or_else(of_lock)).flatten().unwrap_or(found)
+}
+
+/// The same for a type that is named after a status, if the message says that a rate was exceeded: words alone may be
+/// about a setting or a right.
+pub fn after_type(found: Classification, lower: &str) -> Classification {
+    const MET: &[&str] = &["exceeded", "reached", "hit ", "too many"];
+    let is_open = found.class == Class::Permanent && !states_rule(lower) && !is_about_rules(lower);
+    let rate = || THROTTLED.iter().find(|word| lower.contains(**word)).filter(|_| holds(lower, MET));
+    match is_open.then(rate).flatten() {
+        Some(word) => finding(Class::Transient, Category::Throttled, 75, format!("wording: \"{word}\"")),
+        None => found,
+    }
+}
+
+/// Whether a message speaks of what is configured or allowed rather than of what happened.
+fn is_about_rules(lower: &str) -> bool {
+    #[rustfmt::skip]
+    const RULES: &[&str] = &[
+        "may not ", "not allowed", "permission", "not authorized", "unknown", "invalid", "cannot be", "can't be", "does not exist", "not configured",
+        "not supported", "has no ", "have no ", "your plan", "must ", "is required",
+    ];
+    holds(lower, RULES)
 }
 
 /// A refused connection, and the reason that a broker gives for it (MQTT: "Connection refused: Not authorized").
@@ -74,7 +94,10 @@ pub fn why_declined(found: &Classification, lower: &str) -> Option<Classificatio
         return None;
     }
     let (_, reason) = lower.split_once("declined: ").or_else(|| lower.split_once("refused: "))?;
-    by_wording(reason).filter(|said| said.class == Class::Transient)
+    const OF_BANKS: &[&str] =
+        &["issuer", "bank", "processor", "acquirer", "network", "gateway", "timed out", "timeout", "did not respond"];
+    let said = by_wording(reason).filter(|said| said.class == Class::Transient);
+    said.filter(|_| holds(reason, OF_BANKS) && !holds(reason, &["another", "different"]))
 }
 
 /// Whether a text says that there is nothing to say: `no further information` (Java on Windows).

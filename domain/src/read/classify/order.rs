@@ -61,16 +61,11 @@ fn last_name(error_type: &str) -> &str {
     error_type.rsplit(['.', ':', '\\', '$']).next().unwrap_or(error_type)
 }
 
-/// Returns the status of HTTP that a type is named after, if it only says that a request was refused.
-pub fn type_of_status(error_type: &str) -> Option<u16> {
+/// Whether a type is named after a status of HTTP that only says that a request was refused.
+pub fn is_named_after_status(error_type: &str) -> bool {
     let name = last_name(error_type);
     let name = ["Exception", "Error"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
-    match name {
-        "BadRequest" => Some(400),
-        "Forbidden" => Some(403),
-        "UnprocessableEntity" => Some(422),
-        _ => None,
-    }
+    matches!(name, "BadRequest" | "Forbidden" | "UnprocessableEntity")
 }
 
 /// Evidence that stands above the type and above any status.
@@ -173,8 +168,17 @@ pub fn advised(found: Option<Classification>, lower: &str) -> Option<Classificat
     const ADVICE: &[&str] = &[
         "try again later", "try again in ", "try again after ", "try again soon", "try again shortly", "try again when", "try again once",
         "try later", "retry later", "retry again later", "retry after ", "you can retry", "retry in a ", "try again at a later",
-        " to complete", " to finish", "retry the request", "retry your request", "retrying the ", "retrying may ", "has to be retried",
+        " to complete", " to finish",
+    ];
+    // Others may be denied, or ask for another request.
+    #[rustfmt::skip]
+    const REQUESTS: &[&str] = &[
+        "retry the request", "retry your request", "retrying may solve", "retrying may succeed", "retrying may help", "has to be retried",
         "should be retried", "must be retried", "retry to avoid",
+    ];
+    #[rustfmt::skip]
+    const DENIED: &[&str] = &[
+        "not retry", "n't retry", "never retry", "not be retried", "retried with", "another", "different", "manual", "correct", "duplicate", "closed", "deleted", "after ",
     ];
     #[rustfmt::skip]
     const CORRECTED: &[&str] = &[
@@ -191,7 +195,8 @@ pub fn advised(found: Option<Classification>, lower: &str) -> Option<Classificat
     if let Some(unfinished) = unfinished::for_now_in(lower).filter(|_| word()) {
         return Some(unfinished);
     }
-    match ADVICE.iter().find(is_advice).filter(|_| !holds(lower, CORRECTED)) {
+    let request = || REQUESTS.iter().find(|advice| lower.contains(**advice)).filter(|_| !holds(lower, DENIED));
+    match ADVICE.iter().find(is_advice).or_else(request).filter(|_| !holds(lower, CORRECTED)) {
         Some(advice) => {
             let reason = format!("the advice \"{}\"", advice.trim());
             Some(finding(Class::Transient, Category::DependencyUnavailable, 75, reason))

@@ -41,9 +41,30 @@ fn broken(error_type: &str) -> Option<Broken> {
 pub fn found(found: Classification, error_type: &str, message: &str, lower: &str) -> Classification {
     let Some(broken) = (found.class == Class::Permanent).then(|| broken(error_type)).flatten() else { return found };
     // A deadlock has the type of the statement that met it.
-    let sentence = lower.split("detail: ").next().unwrap_or_default();
+    // What a constraint or a value says has names and data in it.
+    let names_constraint = || {
+        [
+            "constraint",
+            "duplicate",
+            "violat",
+            "invalid",
+            "null value",
+            "unknown",
+            "does not exist",
+            "syntax",
+            "column",
+            "incorrect",
+            "too long",
+            "out of range",
+            "truncated",
+        ]
+        .iter()
+        .any(|said| lower.contains(said))
+    };
     let passing = || {
-        by_wording(sentence).filter(|said| said.class == Class::Transient && said.confidence.as_pct() >= SENTENCE_PCT)
+        by_wording(lower)
+            .filter(|_| !names_constraint())
+            .filter(|said| said.class == Class::Transient && said.confidence.as_pct() >= SENTENCE_PCT)
     };
     if let Some(passing) = (broken == Broken::Constraint).then(passing).flatten() {
         return passing;

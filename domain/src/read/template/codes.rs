@@ -1,5 +1,6 @@
 //! Numbers and names with digits that are the cause rather than data: codes, statuses, versions, ports.
 
+use super::labels;
 use super::out::Out;
 
 /// Names that contain digits.
@@ -65,7 +66,9 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
         return true;
     }
     if !plain {
-        return is_outcome_code(core) && announces_outcome(last, second, written);
+        // A voucher may be rejected with its code, and goods are returned with one: these are longer.
+        let is_short = core.len() <= SHORT_CODE_BYTES_MAX;
+        return is_outcome_code(core) && announces_outcome(last, second, written, is_short);
     }
     // A reply of SMTP with its enhanced code (RFC 3463).
     if core.len() == 3 && after.starts_with(' ') && is_enhanced(core, after[1..].split([' ', ',', ';']).next()) {
@@ -79,7 +82,12 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
         return true;
     }
     // `Failed to obtain access token: 401`
-    if is_failure && after.is_empty() && written.ends_with(": ") && says_failed(written) {
+    if is_known_status(number)
+        && after.is_empty()
+        && written.ends_with(": ")
+        && !labels::is_thing(last)
+        && says_failed(written)
+    {
         return true;
     }
     let word = after.trim_start_matches([' ', '(', '-', ':', ']']);
@@ -110,6 +118,9 @@ const OUTCOMES: [&str; 22] = [
 const CODE_DIGITS_MAX: usize = 5;
 const CODE_LETTERS_MAX: usize = 6;
 
+/// The longest code of a bank or a network, bytes: `AC04`.
+const SHORT_CODE_BYTES_MAX: usize = 5;
+
 /// Whether a text may be a code that a vendor publishes: capital letters, then a number. A reference that is made for one
 /// occurrence is longer, or mixes both.
 pub fn is_outcome_code(text: &str) -> bool {
@@ -123,7 +134,7 @@ pub fn is_outcome_code(text: &str) -> bool {
 }
 
 /// Whether the last words announce the code of an outcome: `return code R01`, `was declined with code R01`.
-fn announces_outcome(last: &str, second: &str, written: &str) -> bool {
+fn announces_outcome(last: &str, second: &str, written: &str, is_short: bool) -> bool {
     #[rustfmt::skip]
     const ENDED: [&str; 14] = [
         "declined", "failed", "rejected", "refused", "denied", "bounced", "returned", "exited", "aborted", "ended",
@@ -134,7 +145,9 @@ fn announces_outcome(last: &str, second: &str, written: &str) -> bool {
         before.strip_suffix(" with code").is_some_and(|before| ENDED.iter().any(|verb| before.ends_with(verb)))
     };
     matches!(last, "errorcode" | "faultcode" | "returncode" | "resultcode")
-        || last == "code" && (OUTCOMES.contains(&second) || second == "with" && ended())
+        || last == "code"
+            && (OUTCOMES.contains(&second) && (second != "return" || is_short)
+                || second == "with" && is_short && ended())
 }
 
 /// Whether the last two words announce a code.
@@ -169,7 +182,19 @@ fn says_failed(written: &str) -> bool {
     const FAILED: [&str; 9] =
         ["failed", "failure", "error", "could not", "couldn't", "cannot", "can't", "unable to", "rejected"];
     let near = written[written.floor_char_boundary(written.len().saturating_sub(CLAUSE_BYTES))..].to_lowercase();
-    FAILED.iter().any(|said| near.contains(said)) && !near.contains("parse") && !near.contains("convert")
+    FAILED.iter().any(|said| near.contains(said)) && CALLS.iter().any(|call| near.contains(call))
+}
+
+/// Words of calls, to which a status is the answer.
+#[rustfmt::skip]
+const CALLS: [&str; 16] = [
+    "token", "request", "response", "call", "fetch", "download", "upload", "connect", "api", "webhook", "url", "server", "http", "auth",
+    "login", "query",
+];
+
+/// Whether a number is a status of a failure that servers answer with.
+fn is_known_status(number: u32) -> bool {
+    matches!(number, 400..=405 | 408..=410 | 412 | 413 | 415 | 422 | 423 | 425 | 429 | 500..=504 | 507 | 511 | 520..=524)
 }
 
 /// Whether a word says that somebody answered.

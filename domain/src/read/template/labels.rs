@@ -7,14 +7,25 @@ pub const THINGS: &[&str] = &[
     "country", "currency", "city", "customer", "supplier", "vendor", "employee", "patient",
     "product", "article", "voucher", "coupon", "promotion", "sheet", "worksheet", "sheetname", "room", "station",
     "warehouse", "venue", "vehicle", "passenger", "flight", "hotel", "shipment", "parcel", "artist", "album",
-    "playlist", "organization", "organisation", "company", "tenant", "team", "workspace", "course", "project",
-    "invoice", "folder", "account", "subscription", "wallet", "ticket", "category", "player", "movie", "book", "recipe",
+    "playlist", "organization", "organisation", "company", "tenant", "team", "workspace", "course",
+];
+
+/// Nouns of more things that people make or own. Another noun may follow them (`project milestone`), so only marks make
+/// what follows a name: quotation marks, brackets, digits, hyphens, a colon.
+#[rustfmt::skip]
+pub const MADE: &[&str] = &[
+    "project", "invoice", "folder", "account", "subscription", "wallet", "ticket", "category", "player", "movie", "book", "recipe",
     "survey", "tour", "booking", "contact", "guest", "student", "teacher", "doctor", "club", "league", "tournament",
     "restaurant", "school", "campaign", "auction", "contract", "repository", "repo", "song", "episode", "podcast",
     "department", "hospital", "clinic", "pharmacy", "museum", "animal", "wishlist", "apartment", "lesson", "quiz",
-    "badge", "member", "membership", "donor", "dish", "meal", "ingredient", "medication", "prescription", "parking",
+    "badge", "membership", "donor", "dish", "meal", "ingredient", "medication", "prescription", "parking",
     "vessel", "truck", "garage", "studio", "magazine", "newsletter", "bookmark", "notebook", "guild",
 ];
+
+/// Whether a word is the noun of something that people name, make or own.
+pub fn is_thing(word: &str) -> bool {
+    THINGS.contains(&word) || MADE.contains(&word)
+}
 
 /// Whether a text ends by saying that the name of a thing follows: `category with name`, `project named`.
 pub fn announces_name(before: &str) -> bool {
@@ -29,7 +40,7 @@ pub fn announces_name(before: &str) -> bool {
     } else {
         None
     };
-    noun.is_some_and(|noun| THINGS.contains(&noun))
+    noun.is_some_and(is_thing)
 }
 
 /// Whether a text says that a value is wrong, as its last words: what follows the colon is that value. `before` is in

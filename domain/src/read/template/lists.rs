@@ -40,11 +40,17 @@ fn rejects(text: &str) -> bool {
     near.split(|c: char| !c.is_alphabetic()).any(|word| REJECTED.iter().any(|known| word.eq_ignore_ascii_case(known)))
 }
 
-/// Whether a word, in lower case, is the noun of a thing or person that has a name, or of a text that somebody wrote.
-pub fn is_named(word: &str) -> bool {
+/// Whether a word, in lower case, is the noun of a thing or person that is named wherever it is mentioned, or of a text
+/// that somebody wrote.
+fn is_listed(word: &str) -> bool {
     labels::THINGS.contains(&word)
         || is_person(word)
         || (things::TEXTS.contains(&word) && !matches!(word, "value" | "input"))
+}
+
+/// Whether a word, in lower case, is the noun of a thing or person that has a name.
+pub fn is_named(word: &str) -> bool {
+    labels::is_thing(word) || is_person(word) || matches!(word, "user" | "username" | "login")
 }
 
 impl Scanner<'_> {
@@ -88,8 +94,8 @@ impl Scanner<'_> {
             return false;
         }
         let plural = self.out.before[0].as_str();
-        let is_thing = bracketed && is_named(plural)
-            || plural.strip_suffix('s').is_some_and(|one| one.len() > 2 && is_named(one))
+        let is_thing = bracketed && self.names_in_brackets(plural)
+            || plural.strip_suffix('s').is_some_and(|one| one.len() > 2 && is_listed(one))
             || plural.strip_suffix("ies").is_some_and(|stem| matches!(stem, "countr" | "cit" | "currenc" | "compan"));
         if !is_thing {
             return false;
@@ -112,6 +118,14 @@ impl Scanner<'_> {
             self.out.mask();
         }
         is_list
+    }
+
+    /// `project [garden-club]`: a name in brackets after the noun of a thing. Small words say why: `[legal hold]`.
+    fn names_in_brackets(&self, noun: &str) -> bool {
+        let inside = head(self.rest(), LIST_BYTES_MAX).split(']').next().unwrap_or_default();
+        labels::is_thing(noun)
+            && (things::is_slug(inside) || inside.split(' ').all(things::begins_name))
+            && !inside.split(' ').all(is_ordinary)
     }
 
     /// `Age (x) must be a number`: what is in the brackets is the value of what is named before them. After the noun of

@@ -42,6 +42,41 @@ pub fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Whether a link leads to what its text names: `<a href="/app/item/tea-pot">tea-pot</a>`. Another text is a sentence, or
+/// the name of a field.
+fn names_record(tag: &str, text: &str) -> bool {
+    let address = tag.split(['"', '\'']).nth(1).unwrap_or_default().replace("%20", " ");
+    let last = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    !last.is_empty() && text.contains(last)
+}
+
+/// The bit of a link's element.
+const LINK: u32 = 1;
+
+/// Returns the bit of an element.
+fn bit(name: &str) -> Option<u32> {
+    ELEMENTS.iter().position(|element| *element == name).map(|at| 1 << at)
+}
+
+/// Returns the bits of the elements that a text opens and then closes. A tag alone is what a message is about: `<div>
+/// cannot appear here`.
+pub fn elements(text: &str) -> u32 {
+    let (mut opened, mut closed) = (0, 0);
+    for (at, _) in text.match_indices('<') {
+        let tag = &text[at + 1..];
+        let is_closing = tag.starts_with('/');
+        let named = tag.trim_start_matches('/');
+        let name = &named[..named.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(named.len())];
+        match bit(name) {
+            Some(bit) if is_closing => closed |= bit & opened,
+            Some(bit) => opened |= bit,
+            None => {}
+        }
+    }
+    let alone = bit("br").unwrap_or_default();
+    if closed == 0 { 0 } else { closed | alone & opened }
+}
+
 impl Scanner<'_> {
     /// `<strong>`, `</a>`: a tag is skipped. The text of a link is the name of a record.
     pub(super) fn tag(&mut self) -> bool {
@@ -50,9 +85,11 @@ impl Scanner<'_> {
         let is_closing = inside.starts_with('/');
         let named = inside.trim_start_matches('/');
         let name = &named[..named.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(named.len())];
-        if !ELEMENTS.contains(&name) || !named[name.len()..].starts_with(['>', ' ', '/']) {
+        let Some(bit) = bit(name).filter(|bit| self.elements & bit != 0) else { return false };
+        if !named[name.len()..].starts_with(['>', ' ', '/']) {
             return false;
         }
+        let is_link = bit == LINK && !is_closing;
         let end = inside.find(['>', '<']);
         #[cfg(test)]
         {
@@ -60,14 +97,16 @@ impl Scanner<'_> {
         }
         let Some(end) = end.filter(|end| inside[*end..].starts_with('>')) else { return false };
         self.at += end + 2;
-        if name == "a" && !is_closing {
+        if is_link {
             let text = head(self.rest(), TAG_BYTES_MAX);
             let length = text.find('<');
             #[cfg(test)]
             {
                 self.ahead_bytes += length.unwrap_or(text.len());
             }
-            if let Some(length) = length.filter(|length| text[*length..].starts_with("</a>")) {
+            let is_name = |text: &str| names_record(&inside[..end], text);
+            let link = length.filter(|length| text[*length..].starts_with("</a>") && is_name(&text[..*length]));
+            if let Some(length) = link {
                 self.at += length;
                 self.out.mask();
             }

@@ -18,8 +18,8 @@ pub fn announces_missing(before: &str) -> bool {
 /// Whether a text in lower case ends by saying the same of a part of a program or of a document: `column not found:`.
 pub fn announces_missing_part(before: &str) -> bool {
     #[rustfmt::skip]
-    const PARTS: [&str; 13] = [
-        "field", "column", "attribute", "property", "parameter", "argument", "header", "variable", "setting", "option",
+    const PARTS: [&str; 12] = [
+        "field", "column", "attribute", "property", "parameter", "argument", "header", "variable", "setting",
         "flag", "element", "segment",
     ];
     is_missing(before, |noun| PARTS.contains(&noun))
@@ -27,14 +27,14 @@ pub fn announces_missing_part(before: &str) -> bool {
 
 fn is_missing(before: &str, is_noun: impl Fn(&str) -> bool) -> bool {
     #[rustfmt::skip]
-    const SAID: [&str; 13] = [
+    const SAID: [&str; 11] = [
         " was not found", " not found", " could not be found", " cannot be found", " does not exist", " doesn't exist",
-        " not exist", " already exists", " already exist", " is unknown", " not present", " is missing", " missing",
+        " not exist", " already exists", " already exist", " is unknown", " not present",
     ];
     #[rustfmt::skip]
-    const SOUGHT: [&str; 12] = [
+    const SOUGHT: [&str; 10] = [
         "cannot find", "can't find", "could not find", "couldn't find", "unable to find", "failed to find", "no such",
-        "unknown", "no", "duplicate", "nonexistent", "not find",
+        "unknown", "nonexistent", "not find",
     ];
     const LABELS: [&str; 8] =
         [" with name", " with the name", " with id", " by name", " by id", " named", " name", " id"];
@@ -56,11 +56,12 @@ fn ends_with_words(text: &str, words: &str) -> bool {
 /// valid number`, `Tabelle 1 is not a valid range`. Plain words are the name of a field, and so is a number after a noun.
 pub fn rejected(core: &str, after: &str) -> Option<usize> {
     let is_sure = |text: &str| things::has_foreign(text) || text.bytes().any(|b| b.is_ascii_digit());
-    if after.starts_with(" is not a") {
+    let near = head(after, REJECTED_BYTES_MAX);
+    let said = [" is not a ", " is not an "];
+    if said.iter().any(|said| after.starts_with(said)) {
         return is_sure(core).then_some(0);
     }
-    let near = head(after, REJECTED_BYTES_MAX);
-    let end = [" is not a ", " is not an "].iter().filter_map(|said| near.find(said)).min()?;
+    let end = said.iter().filter_map(|said| near.find(said)).min()?;
     let more = &after[..end];
     let words = || more.split_whitespace();
     let is_name = more.starts_with(' ')

@@ -183,6 +183,9 @@ fn is_sentence(text: &str) -> bool {
     ends || text.split_whitespace().take(CODES_MAX * 2).any(|word| words::OF_SENTENCES.contains(&word))
 }
 
+/// Names of texts that somebody wrote.
+const NOTES: [&str; 8] = ["note", "notes", "comment", "remark", "text", "instructions", "hint", "memo"];
+
 /// What counts of a record.
 #[derive(Default)]
 struct Record<'a> {
@@ -204,6 +207,7 @@ impl<'a> Record<'a> {
     fn add_wrong_fields(&mut self) {
         if let Some(first) = self.first_wrong.filter(|_| self.is_whole && !self.has_others && self.message.is_none()) {
             self.message = Some(first);
+            self.wrong.sort();
             for field in self.wrong.iter().take(CODES_MAX) {
                 self.codes.push_str(field);
                 self.codes.push(' ');
@@ -219,10 +223,14 @@ impl<'a> Record<'a> {
         let value = if is_variant { name } else { value };
         let is_text = value.contains(' ');
         if self.is_whole {
-            let is_wrong = is_text && shapes::is_name(key) && !words::is_message_key(key) && is_sentence(value);
+            let is_field =
+                shapes::is_name(key) && !key.contains('-') && !words::is_message_key(key) && !NOTES.contains(&key);
+            let is_wrong = is_text && is_field && is_sentence(value);
             self.has_others |= !is_wrong;
             if is_wrong {
-                self.first_wrong.get_or_insert(value);
+                if self.wrong.iter().all(|known| key < known.as_str()) {
+                    self.first_wrong = Some(value);
+                }
                 self.wrong.push(key.into());
             }
         }

@@ -50,6 +50,9 @@ const SAID: &[&str] = &[
     " already exists", " is not ", " is already ", " found",
 ];
 
+/// How many of these are about whether it exists.
+const SOUGHT: usize = 7;
+
 /// Words of answers and errors, which a value has none of.
 #[rustfmt::skip]
 const OF_ERRORS: &[&str] = &[
@@ -62,7 +65,7 @@ const OF_ERRORS: &[&str] = &[
 /// Whether a quoted text after these two words is data, whatever it looks like.
 pub fn precede_data(before: &str, [last, second]: [&str; 2], inside: &str, after: &str) -> bool {
     let by_id = matches!(last, "id" | "identifier") && BEFORE_AN_ID.contains(&second);
-    let is_thing = by_id || labels::THINGS.contains(&last) || labels::announces_name(before);
+    let is_thing = by_id || labels::is_thing(last) || labels::announces_name(before);
     if !(is_thing || TEXTS.contains(&last) || (last == "code" && is_coded(second))) {
         return false;
     }
@@ -71,8 +74,13 @@ pub fn precede_data(before: &str, [last, second]: [&str; 2], inside: &str, after
         [" is required", " is missing", " was not provided", " is a required"].iter().any(|end| after.starts_with(end));
     let is_known = words::TYPE_NAMES.contains(&inside) || words::is_truth(inside) || labels::is_reason(inside);
     // `project 'garden-hose'`: users name things as programs name their parts, but not like their classes.
-    let is_code = if is_thing { is_class_name(inside) } else { shapes::is_code_name(inside) };
-    !(is_missing || is_known || is_part(inside) || is_code)
+    let is_code = shapes::is_code_name(inside) && !(is_thing && is_slug(inside) && is_sought(after));
+    // `account 'frozen' cannot be debited`
+    let is_state = !by_id
+        && labels::MADE.contains(&last)
+        && inside.bytes().all(|b| b.is_ascii_lowercase() || b == b'-' || b == b'_')
+        && !is_sought(after);
+    !(is_state || is_missing || is_known || is_part(inside) || is_code)
 }
 
 /// Whether a name has the form of a class or of a member of one: `OrderSaga`, `shop.Order`, `Order::new`.
@@ -82,14 +90,29 @@ pub fn is_class_name(name: &str) -> bool {
 
 /// Whether a word may be the name that somebody gave to a thing: no word of errors, and no name of a class.
 pub fn is_own_name(word: &str) -> bool {
+    // States and reasons: `region-locked`, `same-iban`. Capitals are systems.
+    const OF_STATES: [&str; 8] = ["same", "wrong", "other", "down", "off", "out", "max", "fail"];
+    let is_said = |part: &str| {
+        is_of_sentences(part)
+            || vocabulary::holds(part)
+            || is_part(part)
+            || part.ends_with("ed")
+            || OF_STATES.contains(&part)
+    };
+    let is_capitals = word.len() <= 4 && word.bytes().all(|b| b.is_ascii_uppercase());
     let lower = word.to_lowercase();
-    !(is_of_sentences(&lower) || vocabulary::holds(&lower) || is_part(&lower) || is_class_name(word))
+    !(is_capitals || is_class_name(word) || lower.split(['-', '_']).any(is_said))
 }
 
-/// Whether a word without capitals has the form of a name: `garden-hose`, `summer_sale`.
-fn is_slug(word: &str) -> bool {
-    word.trim_matches(['-', '_']).contains(['-', '_'])
-        && word.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))
+/// Whether a word without capitals has the form of a name: `garden-hose`. `unit_price` is a field.
+pub fn is_slug(word: &str) -> bool {
+    word.trim_matches('-').contains('-') && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+}
+
+/// Whether a text after a name says that nobody has it, or that somebody has, or ends.
+fn is_sought(after: &str) -> bool {
+    let after = after.trim_start_matches(['"', '\'', '”', '»']);
+    SAID[..SOUGHT].iter().any(|said| after.starts_with(said)) || after.trim_matches(['.', '!']).is_empty()
 }
 
 /// Whether a word names a part of a thing rather than the thing.
@@ -108,7 +131,7 @@ pub fn begins_name(word: &str) -> bool {
 }
 
 fn is_coded(noun: &str) -> bool {
-    CODED.contains(&noun) || labels::THINGS.contains(&noun)
+    CODED.contains(&noun) || labels::is_thing(noun)
 }
 
 /// Whether a word is a currency's code of ISO 4217 (those of the most used currencies).
@@ -206,25 +229,24 @@ impl Scanner<'_> {
     /// Grün is not available`, `with id Anna Müller not found`.
     pub(super) fn thing_name(&self, core: &str) -> Option<usize> {
         let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
-        let is_thing = labels::THINGS.contains(&last);
         let is_named = labels::announces_name(self.out.near());
         let is_word = !begins_name(core);
-        if is_word
-            && !(is_thing && (is_slug(core) || core.bytes().any(|b| b.is_ascii_digit()))
-                || is_named && is_own_name(core))
-        {
+        let is_marked = is_slug(core) || core.bytes().any(|b| b.is_ascii_digit());
+        if is_word && !(labels::is_thing(last) && is_marked || is_named && is_own_name(core)) {
             return None;
         }
         let by_id = matches!(last, "id" | "identifier") && BEFORE_AN_ID.contains(&second);
-        let is_thing = is_thing || is_named;
-        let is_code = if is_thing { is_class_name(core) } else { shapes::is_code_name(core) };
+        let is_thing = labels::THINGS.contains(&last) || is_named || labels::is_thing(last) && is_marked;
+        let is_code = shapes::is_code_name(core) && !(is_thing && is_slug(core));
         if !(is_thing || by_id) || is_part(core) || is_code || labels::is_reason(core) {
             return None;
         }
         let after = self.rest();
         let mut at = 0;
         for more in 0..=MORE_WORDS_MAX {
-            if SAID.iter().any(|said| after[at..].starts_with(said)) {
+            // What a name with a hyphen is not may be a part: `auto-renewal is not enabled`.
+            let is_state = is_word && after[at..].starts_with(" is ");
+            if !is_state && SAID.iter().any(|said| after[at..].starts_with(said)) {
                 // One word after an id may be the name of a piece of code.
                 return (is_thing || more > 0 || has_foreign(core)).then_some(at);
             }

@@ -37,36 +37,33 @@ impl Scanner<'_> {
 
     /// `coupon welcome-10`: a name with digits after the noun of a record is data as a whole.
     pub(super) fn names_record(&self, core: &str) -> bool {
+        const RECORD_DIGITS_MIN: usize = 3;
         const RECORDS: [&str; 5] = ["order", "item", "picking", "shipment", "document"];
         let last = self.out.before[0].as_str();
         let is_record = || lists::is_named(last) || RECORDS.contains(&last);
         let is_plain = || !core.contains(['/', '\\', ':', '=', '@', '.', '(']);
-        core.bytes().any(|b| b.is_ascii_digit()) && (words::precedes_id(last) || is_plain() && is_record())
-    }
-
-    /// `must be an integer, got newsletter`: a word at the end that a number or a date was expected for.
-    pub(super) fn is_unexpected(&self, core: &str) -> bool {
-        const EXPECTED: [&str; 8] = ["integer", "number", "numeric", "float", "decimal", "uuid", "date", "timestamp"];
-        let holds = || {
-            let before = self.out.near().to_lowercase();
-            before.split(|c: char| !c.is_alphabetic()).any(|word| EXPECTED.contains(&word))
+        let digits = core.bytes().filter(u8::is_ascii_digit).count();
+        // `address2` is a field.
+        let is_id = || digits >= RECORD_DIGITS_MIN || core.contains(['-', '_']);
+        // `shipment iso6346 check failed`: another noun follows.
+        let rest = self.rest();
+        let ends = || {
+            #[rustfmt::skip]
+            const SAID: [&str; 12] = [
+                " is ", " was ", " has ", " have ", " not ", " does ", " could ", " cannot ", " can't ", " already ", " in ", " for ",
+            ];
+            !rest.starts_with(' ') || SAID.iter().any(|said| rest.starts_with(said))
         };
-        self.out.before[0] == "got"
-            && self.rest().is_empty()
-            && !words::TYPE_NAMES.contains(&core)
-            && !words::is_truth(core)
-            && !labels::is_reason(core)
-            && !things::is_of_sentences(core)
-            && holds()
+        digits > 0 && (words::precedes_id(last) || is_plain() && is_id() && is_record() && ends())
     }
 
     /// `Column not found: ADR2`: the name of a part may have digits.
     pub(super) fn names_missing_part(&self, core: &str) -> bool {
         const NAME_BYTES_MAX: usize = 24;
-        const DIGITS_MAX: usize = 3;
+        const DIGITS_MAX: usize = 2;
         let is_name = core.len() <= NAME_BYTES_MAX
             && core.starts_with(|c: char| c.is_ascii_alphabetic())
-            && core.bytes().filter(u8::is_ascii_digit).count() <= DIGITS_MAX
+            && core.bytes().filter(u8::is_ascii_digit).count() <= if core.contains('.') { DIGITS_MAX } else { 1 }
             && core.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
         let before = || self.out.near().trim_end().to_lowercase();
         is_name
@@ -79,33 +76,29 @@ impl Scanner<'_> {
         let text = self.out.text.as_str();
         // After a value that was read already, the brackets say what is wrong with it.
         let is_first = || text.strip_suffix(": ").is_some_and(|before| before.ends_with(char::is_alphabetic));
-        let is_rejected = || is_first() && self.announces_wrong_value() || text.ends_with(", got ");
-        if !self.rest().starts_with(['[', '(', '{']) || !is_rejected() {
+        if !self.rest().starts_with(['[', '(']) || !is_first() || !self.announces_wrong_value() {
             return false;
         }
         let rest = head(self.rest(), SPAN_BYTES_MAX);
         let inside = &rest[1..];
-        let length = match rest.as_bytes()[0] {
-            b'[' => shapes::square_length(inside),
-            b'(' => shapes::bracket_length(inside),
-            _ => shapes::brace_length(inside),
-        };
+        let length = if rest.starts_with('[') { shapes::square_length(inside) } else { shapes::bracket_length(inside) };
         #[cfg(test)]
         {
             self.ahead_bytes += length.unwrap_or(inside.len());
         }
-        if let Some(length) = length {
-            self.at += length + 2;
-            self.out.mask();
-        }
-        length.is_some()
+        // `Invalid phone: [too short]` says why.
+        let holds_value = |inside: &str| inside.contains(['\'', '"']) || inside.bytes().any(|b| b.is_ascii_digit());
+        let Some(length) = length.filter(|length| holds_value(&inside[..*length])) else { return false };
+        self.at += length + 2;
+        self.out.mask();
+        true
     }
 
     /// `found b'<html>'`: the bytes that a program of Python met are a quoted text.
     pub(super) fn bytes_literal(&mut self) -> bool {
         let Some(rest) = self.rest().strip_prefix('b') else { return false };
         let Some(open) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) else { return false };
-        if self.after_letter() {
+        if self.after_letter() || !matches!(self.out.before[0].as_str(), "found" | "got" | "byte" | "bytes" | "input") {
             return false;
         }
         self.at += 1;
