@@ -304,7 +304,7 @@ impl<'a> Scanner<'a> {
         if is_user && words::is_user(core) {
             return self.out.mask();
         }
-        let rejected = || missing::rejected(core, after).filter(|_| self.out.text.is_empty());
+        let rejected = || self.out.text.is_empty().then(|| missing::rejected(core, after)).flatten();
         let name = || self.file_name(core).or_else(|| self.thing_name(core)).or_else(rejected);
         if let Some(more) = tail.is_empty().then(name).flatten() {
             self.at += more;

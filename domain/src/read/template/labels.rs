@@ -27,19 +27,18 @@ pub fn is_thing(word: &str) -> bool {
     THINGS.contains(&word) || MADE.contains(&word)
 }
 
-/// Whether a text ends by saying that the name of a thing follows: `category with name`, `project named`.
-pub fn announces_name(before: &str) -> bool {
+/// Whether a text with this last word, in lower case, ends by saying that the name of a thing follows: `category with name`, `project named`.
+pub fn announces_name(last: &str, before: &str) -> bool {
     const NAMES: [&str; 7] = ["name", "title", "code", "slug", "number", "nickname", "sku"];
-    let before = &before.to_lowercase();
-    let mut words = before.rsplit(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-    let Some(last) = words.next() else { return false };
-    let noun = if matches!(last, "named" | "called" | "titled") {
-        words.next()
-    } else if NAMES.contains(&last) {
-        words.next().filter(|word| matches!(*word, "with" | "by" | "having" | "has" | "the")).and_then(|_| words.next())
-    } else {
-        None
-    };
+    let is_participle = matches!(last, "named" | "called" | "titled");
+    // Most words announce nothing.
+    if !is_participle && !NAMES.contains(&last) {
+        return false;
+    }
+    let before = before.to_lowercase();
+    let mut words = before.rsplit(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).skip(1);
+    let joins = |word: &&str| matches!(*word, "with" | "by" | "having" | "has" | "the");
+    let noun = if is_participle { words.next() } else { words.next().filter(joins).and_then(|_| words.next()) };
     noun.is_some_and(is_thing)
 }
 

@@ -65,7 +65,7 @@ const OF_ERRORS: &[&str] = &[
 /// Whether a quoted text after these two words is data, whatever it looks like.
 pub fn precede_data(before: &str, [last, second]: [&str; 2], inside: &str, after: &str) -> bool {
     let by_id = matches!(last, "id" | "identifier") && BEFORE_AN_ID.contains(&second);
-    let is_thing = by_id || labels::is_thing(last) || labels::announces_name(before);
+    let is_thing = by_id || labels::is_thing(last) || labels::announces_name(last, before);
     if !(is_thing || TEXTS.contains(&last) || (last == "code" && is_coded(second))) {
         return false;
     }
@@ -229,7 +229,7 @@ impl Scanner<'_> {
     /// Grün is not available`, `with id Anna Müller not found`.
     pub(super) fn thing_name(&self, core: &str) -> Option<usize> {
         let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
-        let is_named = labels::announces_name(self.out.near());
+        let is_named = labels::announces_name(last, self.out.near());
         let is_word = !begins_name(core);
         let is_marked = is_slug(core) || core.bytes().any(|b| b.is_ascii_digit());
         if is_word && !(labels::is_thing(last) && is_marked || is_named && is_own_name(core)) {
