@@ -198,10 +198,10 @@ impl Scanner<'_> {
 
     /// Returns how many bytes after this word belong to the name of a file that it begins: `file Rechnung März.pdf`.
     pub(super) fn file_name(&self, core: &str) -> Option<usize> {
-        if DONE_TO_FILES.contains(&core)
+        if !FILES.contains(&self.out.before[0].as_str())
+            || DONE_TO_FILES.contains(&core)
             || is_part(core)
             || is_of_sentences(core)
-            || !FILES.contains(&self.out.before[0].as_str())
         {
             return None;
         }
@@ -232,11 +232,11 @@ impl Scanner<'_> {
         let is_named = labels::announces_name(last, self.out.near());
         let is_word = !begins_name(core);
         let is_marked = is_slug(core) || core.bytes().any(|b| b.is_ascii_digit());
-        if is_word && !(labels::is_thing(last) && is_marked || is_named && is_own_name(core)) {
+        if is_word && !(is_marked && labels::is_thing(last) || is_named && is_own_name(core)) {
             return None;
         }
         let by_id = matches!(last, "id" | "identifier") && BEFORE_AN_ID.contains(&second);
-        let is_thing = labels::THINGS.contains(&last) || is_named || labels::is_thing(last) && is_marked;
+        let is_thing = labels::THINGS.contains(&last) || is_named || is_marked && labels::is_thing(last);
         let is_code = shapes::is_code_name(core) && !(is_thing && is_slug(core));
         if !(is_thing || by_id) || is_part(core) || is_code || labels::is_reason(core) {
             return None;
