@@ -104,8 +104,8 @@ async fn chain_after(office: &Office, message: &StepMessage, progressed: bool) -
     }
 }
 
-/// Pauses a running replay, because a message speaks against it that cannot be counted as a returned letter. Others stay
-/// as they are.
+/// Pauses a replay, because a message speaks against it that cannot be counted as a returned letter. Does nothing if the
+/// replay is not running.
 pub(crate) async fn pause_unproven(office: &Office, id: &ReplayId, letter: LetterId) -> Result<(), OfficeError> {
     let mut tries = Tries::new(format!("replay {id}"));
     loop {

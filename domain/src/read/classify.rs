@@ -210,7 +210,9 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     kafka()
         .or_else(|| {
             let found = or_wording(by_code(error_type, message, lower)?, lower);
-            under_way(&found, lower).or(Some(found))
+            // Under a bare status the words may be about anything.
+            let of_status = codes::http(&error_type.to_lowercase(), lower).is_some_and(|status| status == found);
+            if of_status { Some(found) } else { under_way(&found, lower).or(Some(found)) }
         })
         .or_else(|| by_words(message, lower))
         .map(|found| order::ruled(found, error_type, lower))
@@ -236,8 +238,7 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
 
 /// A conflict with what is under way ends, whatever its author called it.
 fn under_way(found: &Classification, lower: &str) -> Option<Classification> {
-    // Under a bare status the words may be about anything.
-    let is_open = found.class != Class::Transient && found.category != Category::Auth && !found.reason.contains("HTTP");
+    let is_open = found.class != Class::Transient && found.category != Category::Auth;
     is_open.then(|| unfinished::find(lower)).flatten()
 }
 

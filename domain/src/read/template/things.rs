@@ -43,15 +43,15 @@ const PARTS: &[&str] = &[
     "url", "image", "version", "limit", "size", "count", "line", "lines", "item", "items",
 ];
 
-/// What is said of a thing that was named.
+/// What says that a thing is missing or exists.
 #[rustfmt::skip]
-const SAID: &[&str] = &[
+const SOUGHT: &[&str] = &[
     " not found", " was not found", " could not be found", " cannot be found", " does not exist", " doesn't exist",
-    " already exists", " is not ", " is already ", " found",
+    " already exists",
 ];
 
-/// How many of these are about whether it exists.
-const SOUGHT: usize = 7;
+/// What else is said of a thing that was named.
+const SAID: &[&str] = &[" is not ", " is already ", " found"];
 
 /// Words of answers and errors, which a value has none of.
 #[rustfmt::skip]
@@ -112,7 +112,7 @@ pub fn is_slug(word: &str) -> bool {
 /// Whether a text after a name says that nobody has it, or that somebody has, or ends.
 fn is_sought(after: &str) -> bool {
     let after = after.trim_start_matches(['"', '\'', '”', '»']);
-    SAID[..SOUGHT].iter().any(|said| after.starts_with(said)) || after.trim_matches(['.', '!']).is_empty()
+    SOUGHT.iter().any(|said| after.starts_with(said)) || after.trim_matches(['.', '!']).is_empty()
 }
 
 /// Whether a word names a part of a thing rather than the thing.
@@ -246,7 +246,7 @@ impl Scanner<'_> {
         for more in 0..=MORE_WORDS_MAX {
             // What a name with a hyphen is not may be a part: `auto-renewal is not enabled`.
             let is_state = is_word && after[at..].starts_with(" is ");
-            if !is_state && SAID.iter().any(|said| after[at..].starts_with(said)) {
+            if !is_state && SOUGHT.iter().chain(SAID).any(|said| after[at..].starts_with(said)) {
                 // One word after an id may be the name of a piece of code.
                 return (is_thing || more > 0 || has_foreign(core)).then_some(at);
             }

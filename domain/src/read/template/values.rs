@@ -60,10 +60,13 @@ impl Scanner<'_> {
     /// `Column not found: ADR2`: the name of a part may have digits.
     pub(super) fn names_missing_part(&self, core: &str) -> bool {
         const NAME_BYTES_MAX: usize = 24;
-        const DIGITS_MAX: usize = 2;
+        // `PID.F11` is the place of a field, `item42` an id.
+        const DIGITS_MAX: usize = 1;
+        const PLACE_DIGITS_MAX: usize = 2;
+        let most = if core.contains('.') { PLACE_DIGITS_MAX } else { DIGITS_MAX };
         let is_name = core.len() <= NAME_BYTES_MAX
             && core.starts_with(|c: char| c.is_ascii_alphabetic())
-            && core.bytes().filter(u8::is_ascii_digit).count() <= if core.contains('.') { DIGITS_MAX } else { 1 }
+            && core.bytes().filter(u8::is_ascii_digit).count() <= most
             && core.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
         let before = || self.out.near().trim_end().to_lowercase();
         is_name
