@@ -10,7 +10,7 @@ mod clean;
 mod library;
 mod rare;
 
-use crate::text;
+use crate::text::{self, split_last};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chains::Chains;
@@ -139,7 +139,7 @@ fn frame(text: &str) -> Option<Frame> {
 /// `Caused by: T: m`, `---> T: m`, `[cause]: T: m`.
 fn cause(text: &str) -> Option<Cause> {
     let leading = || ["Caused by: ", "[cause]: ", "(Inner Exception #"].iter().find_map(|mark| text.strip_prefix(mark));
-    let inner = || text.find('>').and_then(|_| Some(text.split_once("---> ")?.1));
+    let inner = || text.bytes().any(|byte| byte == b'>').then(|| text.split_once("---> "))?.map(|(_, rest)| rest);
     let rest = leading().or_else(inner)?;
     let rest = rest.split_once("> ").filter(|(number, _)| number.len() <= 3).map_or(rest, |(_, rest)| rest);
     let (name, message) = rest.split_once(": ").unwrap_or((rest, ""));
@@ -181,7 +181,7 @@ fn at(call: &str) -> Option<Frame> {
     if let Some((method, place)) = spaced.filter(|(method, _)| method.contains('(')) {
         return Some(dotnet(method, place));
     }
-    let place = call.strip_suffix(')').and_then(|c| c.rfind('(').map(|open| (&call[..open], &c[open + 1..])));
+    let place = call.strip_suffix(')').and_then(|call| split_last(call, b'('));
     let Some((function, place)) = place else {
         // Node without a function. Lines of .NET or Rust that only give a location are not frames of their own.
         return (call.contains(".js")
@@ -193,7 +193,7 @@ fn at(call: &str) -> Option<Frame> {
     };
     let is_java = !function.contains(' ')
         && (matches!(place, "Native Method" | "Unknown Source" | "<generated>")
-            || place.rsplit_once('.').is_some_and(|(_, end)| {
+            || split_last(place, b'.').is_some_and(|(_, end)| {
                 let end = end.split(':').next().unwrap_or(end);
                 matches!(end, "java" | "kt" | "scala" | "clj" | "groovy" | "kts")
             }));
@@ -212,9 +212,9 @@ fn java(function: &str) -> Frame {
     // The module or class loader ends at the last slash. Text after `$$Lambda` is generated and has slashes too.
     let generated = function.contains('$').then(|| function.find("$$")).flatten();
     let visible = generated.unwrap_or(function.len());
-    let start = function[..visible].rfind('/').map_or(0, |slash| slash + 1);
+    let start = split_last(&function[..visible], b'/').map_or(0, |(loader, _)| loader.len() + 1);
     let function = &function[start..];
-    let (class, method) = function.rsplit_once('.').unwrap_or(("", function));
+    let (class, method) = split_last(function, b'.').unwrap_or(("", function));
     // A closure of Scala 2.11 is a class with the method's name in it.
     let closure = generated.and_then(|_| class.split_once("$$anonfun$"));
     let method = match closure {

@@ -9,7 +9,7 @@
 
 use crate::read::template::{self, MASK, Template};
 use crate::read::vocabulary::WORDS;
-use crate::text::head;
+use crate::text::{head, split_last};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -78,7 +78,7 @@ fn without_namespace(token: &str) -> Option<&str> {
         return None;
     }
     let token = token.trim_end_matches('.');
-    match token.rsplit_once('.') {
+    match split_last(token, b'.') {
         Some((_, class)) if class.starts_with(|c: char| c.is_ascii_uppercase()) => Some(class),
         Some((before, after))
             if before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric) =>

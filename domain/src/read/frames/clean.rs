@@ -1,5 +1,6 @@
 //! Removes the generated, numbered and compiled parts of a frame's names.
 
+use crate::text::split_last;
 use alloc::string::{String, ToString};
 
 /// Returns the base name of a file without the hashes and numbers of bundles.
@@ -50,8 +51,8 @@ pub fn java_class(class: &str) -> String {
     const GENERATED: [&str; 5] = ["$$", "$Proxy", "$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$"];
     const ACCESSORS: [&str; 2] = ["GeneratedMethodAccessor", "GeneratedConstructorAccessor"];
     // Few class names contain a dollar sign; searching for each mark would be the most expensive part.
-    let last = class.rfind('.').map_or(0, |dot| dot + 1);
-    if !class.contains('$') && !class[last..].starts_with("Generated") {
+    let name = split_last(class, b'.').map_or(class, |(_, name)| name);
+    if !class.bytes().any(|byte| byte == b'$') && !name.starts_with("Generated") {
         return class.to_string();
     }
     let is_generated = |at: &usize| GENERATED.iter().any(|mark| class[*at..].starts_with(mark));
@@ -86,7 +87,7 @@ pub fn java_class(class: &str) -> String {
 pub fn java_method(method: &str) -> String {
     let inner = method.strip_prefix("lambda$").map_or(method, |rest| rest.split('$').next().unwrap_or(rest));
     let inner = inner.strip_prefix("$anonfun$").map_or(inner, |rest| rest.split('$').next().unwrap_or(rest));
-    match inner.rsplit_once('$') {
+    match split_last(inner, b'$') {
         Some((name, number)) if number.bytes().all(|b| b.is_ascii_digit()) => name.to_string(),
         _ => numbers(inner),
     }

@@ -45,6 +45,10 @@ fn labels_detail(line: &str) -> bool {
 pub fn beneath(text: &str) -> Option<(usize, usize)> {
     const MARKS: [&str; 2] = ["(Caused by ", "nested exception is "];
     let text = head(text, LOOKED_AT_BYTES_MAX);
+    // Few messages have one of the signs, and asking for it is cheaper than searching for the words.
+    if !text.bytes().any(|byte| matches!(byte, b'(' | b'x')) {
+        return None;
+    }
     let (at, mark) = MARKS.iter().find_map(|mark| text.rfind(mark).map(|at| (at, mark)))?;
     Some((text[..at].trim_end_matches([' ', ';', ':']).len(), at + mark.len()))
 }

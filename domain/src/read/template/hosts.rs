@@ -2,6 +2,7 @@
 
 use super::shapes::{self, is_name};
 use super::{MASK, Scanner, codes, labels, paths};
+use crate::text::split_last;
 use alloc::string::String;
 
 /// Whether a text can be the name of a host.
@@ -15,7 +16,7 @@ pub fn host_and_port<'a>(core: &'a str, before: &str) -> Option<(&'a str, &'a st
     #[rustfmt::skip]
     const CODE: &[&str] = &["java", "kt", "go", "rs", "py", "rb", "js", "ts", "php", "cs", "cpp", "cc", "c", "h", "scala", "ex", "mjs", "tsx"];
     const TOPS: &[&str] = &["internal", "local", "com", "net", "org", "io", "example", "svc", "dev", "cloud"];
-    let (host, port) = core.rsplit_once(':')?;
+    let (host, port) = split_last(core, b':')?;
     let numbers = host.split('.').count() == 4 && host.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let last = host.rsplit('.').next().unwrap_or(host);
     let named = is_host(host) && !CODE.contains(&last) && (TOPS.contains(&last) || host.matches('.').count() >= 2);

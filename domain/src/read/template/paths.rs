@@ -1,6 +1,7 @@
 //! File paths and the targets of request lines: which parts name a cause and which are data.
 
 use super::MASK;
+use crate::text::split_last;
 use alloc::string::String;
 
 /// The first names of absolute paths on common systems (Filesystem Hierarchy Standard 3.0, macOS, Lambda).
@@ -69,7 +70,7 @@ const DATA_ROOTS: [&str; 4] = ["srv", "data", "mnt", "media"];
 
 /// Whether a token is the name or path of a document.
 pub fn is_document(core: &str) -> bool {
-    let Some((stem, end)) = core.rsplit_once('.') else { return false };
+    let Some((stem, end)) = split_last(core, b'.') else { return false };
     if stem.is_empty() || !(2..=7).contains(&end.len()) || stem.contains("://") {
         return false;
     }

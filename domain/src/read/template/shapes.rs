@@ -1,6 +1,7 @@
 //! The shapes of tokens, judged by their characters alone.
 
 use super::MASK;
+use crate::text::split_last;
 use alloc::string::String;
 
 /// The shape of a token.
@@ -167,7 +168,7 @@ pub fn is_code_name(name: &str) -> bool {
 }
 
 pub fn is_mail(text: &str) -> bool {
-    let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    let Some((local, domain)) = split_last(text, b'@') else { return false };
     let dotted = domain
         .rsplit_once('.')
         .is_some_and(|(host, top)| !host.is_empty() && top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic()));

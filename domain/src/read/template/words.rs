@@ -1,5 +1,6 @@
 //! Words that determine their neighbours: names, keys, users, units, moments.
 
+use crate::text::split_last;
 use alloc::borrow::Cow;
 use alloc::string::String;
 
@@ -245,7 +246,7 @@ pub fn singular(word: &str) -> Cow<'_, str> {
 
 /// Returns a class without its package: `java.net.ConnectException` is shown as `ConnectException`.
 pub fn without_package(word: &str) -> &str {
-    let Some((package, class)) = word.rsplit_once('.') else { return word };
+    let Some((package, class)) = split_last(word, b'.') else { return word };
     let is_package = package.contains('.')
         && package.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_'));
     let is_class = class.starts_with(|c: char| c.is_ascii_uppercase()) && class.bytes().any(|b| b.is_ascii_lowercase());
