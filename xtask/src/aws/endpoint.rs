@@ -5,7 +5,7 @@ use crate::paths::Paths;
 use crate::tools::aws;
 use crate::{run, say};
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -121,12 +121,14 @@ fn free_port() -> Outcome<u16> {
 }
 
 fn start(paths: &Paths, folder: &Path, programs: &Path, port: u16) -> Outcome<()> {
-    at("create", folder, fs::create_dir_all(folder))?;
+    at("create", &temporary(folder), fs::create_dir_all(temporary(folder)))?;
     let log = at("write", &log_file(folder), File::create(log_file(folder)))?;
     let mut ministack = run::cleaned(Command::new(programs.join("ministack")), paths);
     // Functions must call this endpoint, not AWS.
     ministack.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}"));
     ministack.env("GATEWAY_PORT", port.to_string()).env("BIND_HOST", "127.0.0.1");
+    // Here it unpacks the functions, some hundred megabytes, and its end leaves them.
+    ministack.env("TMPDIR", temporary(folder));
     // What tells our own process from everybody else's.
     ministack.env(DATA, data(folder)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     let mut child = ministack.spawn().map_err(|cause| Failure::new(format!("MiniStack did not start: {cause}.")))?;
@@ -177,6 +179,10 @@ fn data(folder: &Path) -> PathBuf {
     folder.join("s3")
 }
 
+fn temporary(folder: &Path) -> PathBuf {
+    folder.join("tmp")
+}
+
 /// Whether this process is the MiniStack of this folder: its environment names the folder. The number of a process that
 /// ended may belong to another one by now, and that may be another checkout's MiniStack.
 fn is_our_process(pid: u32, folder: &Path) -> bool {
@@ -204,6 +210,11 @@ pub fn stop(folder: &Path) -> Outcome<()> {
             return Err(Failure::new(format!("MiniStack (process {pid}) does not end.")));
         }
         say::note(&format!("MiniStack (process {pid}) has ended"));
+    }
+    let unpacked = temporary(folder);
+    // A function that is just ending may still write there. The next end removes what is left.
+    if let Some(cause) = fs::remove_dir_all(&unpacked).err().filter(|cause| cause.kind() != ErrorKind::NotFound) {
+        say::note(&format!("{} is left ({cause})", unpacked.display()));
     }
     at("remove", &pid_file(folder), fs::remove_file(pid_file(folder)))
 }
@@ -258,7 +269,9 @@ mod tests {
         stop(&folder).expect("forgotten");
         assert!(other.try_wait().expect("asked").is_none(), "the other one runs on");
         fs::write(pid_file(&folder), format!("{} 1", own.id())).expect("written");
+        fs::create_dir_all(temporary(&folder).join("function")).expect("an unpacked function");
         stop(&folder).expect("ended");
+        assert!(!temporary(&folder).exists(), "nothing is left of its functions");
         assert!(!own.wait().expect("ended").success(), "it was ended by a signal");
         other.kill().and_then(|()| other.wait()).expect("ended");
         fs::remove_dir_all(&folder).expect("removed");
