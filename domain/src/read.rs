@@ -9,6 +9,7 @@ pub mod stamp;
 
 mod classify;
 pub(crate) mod costs;
+mod dated;
 mod envelope;
 mod fingerprint;
 mod origin;
@@ -29,6 +30,7 @@ pub(crate) use when::parse as moment;
 
 pub use classify::objects::error_type;
 pub use classify::weighed_hashes;
+pub use dated::{date, may_be_undated};
 pub use envelope::PayloadLocation;
 pub use fingerprint::{FINGERPRINT_VERSION, Skeleton};
 pub use stamp::{STAMP_VERSION, Stamp};
@@ -216,6 +218,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
         culprit: assessment.culprit,
         sent_at,
         failed_at: died_at,
+        died_after: None,
         diagnosis: Diagnosis {
             envelope: kind,
             replayability: facts.not_replayable.unwrap_or(Replayability::Replayable),

@@ -163,6 +163,7 @@ impl Fixture {
                 entropy: Arc::new(move || entropy.lock().map(|mut chance| chance.number()).unwrap_or_default()),
                 custody: true,
                 retentions: Arc::new(Mutex::new(HashMap::new())),
+                sweeps: Arc::default(),
                 known_groups: Arc::default(),
                 planning,
                 transforms: Arc::new(Transforms::in_this_process()),
