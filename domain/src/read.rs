@@ -169,7 +169,6 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
 /// Reads a dead message as [`read`] does, with the reason that consumers reported for it. What the message itself says
 /// about its failure counts first. A report never changes the message's identity, its impact or its main queue.
 pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&ReportedReason>) -> Reading {
-    let system = &message.system;
     let mut inside = Inside::default();
     let mut opened =
         envelope::open(message, &mut |payload, facts| inside = read_inside(message, payload, facts, policy));
@@ -233,7 +232,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
             title: assessment.title,
             message_type: facts.message_type,
             impact: inside.impact,
-            first_tried_at: facts.first_tried_at.or(system.first_received_at.filter(|_| system.source_queue.is_some())),
+            first_tried_at: facts.first_tried_at.or(message.system.first_attempt_at()),
             remarks: facts.remarks,
             reported: reason.map(|reason| reason.reported.clone()),
         },
