@@ -230,8 +230,10 @@ pub struct GateFacts<'a> {
     pub class: Class,
     /// The fix that counts now.
     pub fix: Option<&'a Fix>,
-    /// When a letter of the group last died.
+    /// When a letter of the group last died, as [`crate::group::GroupCounts::last_died_at`] counts it.
     pub last_died_at: Option<Timestamp>,
+    /// Until when all deaths at an unknown time had happened. They prove neither that a fix failed nor that it works.
+    pub last_undated_at: Option<Timestamp>,
     /// The latest dry run of the fix's program, if the fix is a transform and was tried.
     pub dry_run: Option<&'a DryRun>,
     /// The filter of the plan's letters.
@@ -256,6 +258,13 @@ pub struct GateFacts<'a> {
     pub four_eyes: bool,
 }
 
+impl GateFacts<'_> {
+    /// Returns when a letter of the group can have died last.
+    fn last_death_until(&self) -> Option<Timestamp> {
+        self.last_died_at.max(self.last_undated_at)
+    }
+}
+
 /// Evaluates every condition.
 ///
 /// ```
@@ -271,6 +280,7 @@ pub struct GateFacts<'a> {
 ///     class: Class::Permanent,
 ///     fix: None,
 ///     last_died_at: Some(Timestamp::from_ms(1_800_000_000_000)),
+///     last_undated_at: None,
 ///     dry_run: None,
 ///     filter: &LetterFilter::default(),
 ///     deployment: None,

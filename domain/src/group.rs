@@ -12,7 +12,7 @@ mod noted;
 mod title_values;
 
 pub use customers::{CountedCustomers, Customers, groups_to_count};
-pub use deltas::CountsDeltas;
+pub use deltas::{CountsDelta, CountsDeltas};
 pub use title_values::TitleValues;
 
 use crate::letter::{Letter, LetterStateKind};
@@ -321,11 +321,26 @@ pub struct GroupCounts {
     pub deaths: u64,
     /// Different customers whose letters died. A merged group counts each of them once, from the next sweep on.
     pub customers: u64,
-    /// When a letter of the variant last died.
+    /// When a letter of the variant last died. Of deaths at an unknown time, the time after which they lie counts.
     pub last_died_at: Option<Timestamp>,
+    /// How many of the deaths happened at an unknown time, before the office read their queue.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undated: u64,
+    /// Until when these deaths had all happened: when the last of them was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_undated_at: Option<Timestamp>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 impl GroupCounts {
+    /// Returns when a letter of the variant can have died last.
+    pub fn last_death_until(&self) -> Option<Timestamp> {
+        self.last_died_at.max(self.last_undated_at)
+    }
+
     /// Returns the tally of one state.
     pub fn tally(&self, kind: LetterStateKind) -> Tally {
         self.by_state.get(&kind).cloned().unwrap_or_default()
@@ -349,6 +364,8 @@ impl GroupCounts {
         self.deaths += other.deaths;
         self.customers += other.customers;
         self.last_died_at = self.last_died_at.max(other.last_died_at);
+        self.undated += other.undated;
+        self.last_undated_at = self.last_undated_at.max(other.last_undated_at);
     }
 
     /// Adds a delta, except for customers: only the store knows which of them are new.
@@ -362,22 +379,9 @@ impl GroupCounts {
         }
         self.deaths += delta.deaths;
         self.last_died_at = self.last_died_at.max(delta.last_died_at);
+        self.undated += delta.undated;
+        self.last_undated_at = self.last_undated_at.max(delta.last_undated_at);
     }
-}
-
-/// The effect of changed letters on the counters of one variant.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CountsDelta {
-    /// Change of each state's tally.
-    pub by_state: BTreeMap<LetterStateKind, Tally>,
-    /// New deaths.
-    pub deaths: u64,
-    /// Time of the latest of them.
-    pub last_died_at: Option<Timestamp>,
-    /// New deaths by arrivals bucket ([`ARRIVAL_BUCKET_MS`]), keyed by the bucket's number since the epoch.
-    pub arrivals: BTreeMap<i64, u64>,
-    /// Customers of these letters; the store adds them to a set.
-    pub customers: Vec<String>,
 }
 
 /// Returns the number of the arrivals bucket that contains a moment.

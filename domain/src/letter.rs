@@ -174,8 +174,11 @@ pub struct Letter {
     /// When its own deadline ends, or the retention of the queue that it is still in; `None` if it cannot expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_at: Option<Timestamp>,
-    /// When its consumer last failed on it.
+    /// When its consumer last failed on it; the time of the reading if that is not known.
     pub died_at: Timestamp,
+    /// The time after which it last died, if it is only known that it died between that and `died_at`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub died_after: Option<Timestamp>,
     /// When the office first took it into custody.
     pub kept_at: Timestamp,
     /// The number of its deaths, including the first.
@@ -204,8 +207,11 @@ pub struct Death {
     pub letter: LetterId,
     /// 1 for the first death.
     pub number: u32,
-    /// When the consumer failed.
+    /// When the consumer failed; the time of the reading if that is not known.
     pub died_at: Timestamp,
+    /// The time after which it failed, if it is only known that it failed between that and `died_at`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub died_after: Option<Timestamp>,
     /// The fingerprint of this death.
     pub group: GroupId,
     /// The failure's title.
@@ -242,6 +248,7 @@ impl Letter {
             sent_at,
             // A sender's clock that runs fast must not yield a death in the future: that would keep the gate closed.
             died_at: reading.failed_at.unwrap_or(now).min(now),
+            died_after: reading.died_after,
             kept_at: now,
             deaths: 1,
             replays: 0,
@@ -287,6 +294,7 @@ impl Letter {
             group: reading.group,
             diagnosis: self.diagnosis.renewed_by(reading.diagnosis),
             died_at: reading.failed_at.unwrap_or(now).min(now),
+            died_after: reading.died_after,
             deaths: self.deaths + 1,
             state: if is_capped { LetterState::Quarantined { at: now } } else { LetterState::Waiting },
             ..self.clone()
@@ -306,11 +314,18 @@ impl Letter {
             letter: self.id.clone(),
             number: self.deaths,
             died_at: self.died_at,
+            died_after: self.died_after,
             group: self.group.clone(),
             title: self.diagnosis.title.clone(),
             consumer_version: self.diagnosis.consumer_version.clone(),
             replay,
         }
+    }
+
+    /// Returns the time before which it certainly did not last die. What is judged by it is never called a failure after a fix
+    /// without proof.
+    pub fn died_not_before(&self) -> Timestamp {
+        self.died_after.unwrap_or(self.died_at)
     }
 
     /// Returns the letter in another state, with the next version.

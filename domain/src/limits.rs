@@ -134,6 +134,12 @@ pub const EVIDENCE_AGE_MAX: Span = Span::from_secs(60);
 /// The longest gap between two sweeps after which the clock is still trusted. Sweeps run each minute; after a longer gap
 /// the office was off, or its clock jumped forward.
 pub const SWEEP_GAP_MAX: Span = Span::from_days(1);
+/// Within what time of its reading a letter died at the latest that counts as one that died when it was read: as long as the
+/// window in which a group grows ([`GROWING_BUCKETS`]). Also the longest gap between two sweeps after which the office is
+/// still taken to have read its queues all the time.
+pub const DATED_WITHIN: Span = Span::from_mins(15);
+/// How old what a process knows of the sweeps may be, as long as sweeps are apart.
+pub const CLOCK_RECORD_AGE_MAX: Span = Span::from_secs(60);
 /// How long sweeps must run without such a gap before anything is forgotten: long enough for a person to notice a wrong
 /// clock.
 pub const CLOCK_TRIAL: Span = Span::from_days(1);
@@ -191,6 +197,8 @@ const _: () = assert!(HAND_LETTERS_MAX + 5 + 2 < COMMIT_RECORDS_MAX);
 const _: () = assert!(CLOCK_TRIAL.as_ms() + SWEEP_GAP_MAX.as_ms() < DELIVERED_KEPT_MIN.as_ms());
 // The same clock must not delete letters on the day on which they were discarded.
 const _: () = assert!(CLOCK_TRIAL.as_ms() + SWEEP_GAP_MAX.as_ms() < DISCARDED_KEPT_MIN.as_ms());
+// A letter that counts as one that died when it was read did die in the window in which a group grows, or nearly so.
+const _: () = assert!(DATED_WITHIN.as_ms() == GROWING_BUCKETS * ARRIVAL_BUCKET_MS);
 const _: () = assert!(DISCARD_TOGETHER_MAX + 4 <= COMMIT_RECORDS_MAX);
 const _: () = assert!(STAMP_BYTES_MAX < MESSAGE_BYTES_MAX / 4);
 // A draft's commit: whole blocks, a block that was not full, and the draft.

@@ -123,3 +123,11 @@ pub struct SystemAttributes {
     /// `SenderId`.
     pub sender_id: Option<String>,
 }
+
+impl SystemAttributes {
+    /// Returns when a consumer first received it, if SQS moved it afterwards. Of others it is the first receive in the
+    /// dead-letter queue.
+    pub(crate) fn first_attempt_at(&self) -> Option<Timestamp> {
+        self.first_received_at.filter(|_| self.source_queue.is_some())
+    }
+}

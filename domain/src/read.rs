@@ -9,6 +9,7 @@ pub mod stamp;
 
 mod classify;
 pub(crate) mod costs;
+mod dated;
 mod envelope;
 mod fingerprint;
 mod origin;
@@ -29,6 +30,7 @@ pub(crate) use when::parse as moment;
 
 pub use classify::objects::error_type;
 pub use classify::weighed_hashes;
+pub use dated::{date, may_be_undated};
 pub use envelope::PayloadLocation;
 pub use fingerprint::{FINGERPRINT_VERSION, Skeleton};
 pub use stamp::{STAMP_VERSION, Stamp};
@@ -167,7 +169,6 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
 /// Reads a dead message as [`read`] does, with the reason that consumers reported for it. What the message itself says
 /// about its failure counts first. A report never changes the message's identity, its impact or its main queue.
 pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&ReportedReason>) -> Reading {
-    let system = &message.system;
     let mut inside = Inside::default();
     let mut opened =
         envelope::open(message, &mut |payload, facts| inside = read_inside(message, payload, facts, policy));
@@ -216,6 +217,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
         culprit: assessment.culprit,
         sent_at,
         failed_at: died_at,
+        died_after: None,
         diagnosis: Diagnosis {
             envelope: kind,
             replayability: facts.not_replayable.unwrap_or(Replayability::Replayable),
@@ -230,7 +232,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
             title: assessment.title,
             message_type: facts.message_type,
             impact: inside.impact,
-            first_tried_at: facts.first_tried_at.or(system.first_received_at.filter(|_| system.source_queue.is_some())),
+            first_tried_at: facts.first_tried_at.or(message.system.first_attempt_at()),
             remarks: facts.remarks,
             reported: reason.map(|reason| reason.reported.clone()),
         },

@@ -374,6 +374,9 @@ pub struct Reading {
     pub sent_at: Option<Timestamp>,
     /// When the consumer last failed on it, if known.
     pub failed_at: Option<Timestamp>,
+    /// The time after which it failed, if that is all that is known: see [`crate::read::date`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub died_after: Option<Timestamp>,
     /// The marker of one of our earlier replays, if present.
     pub marker: Option<crate::marker::Marker>,
 }

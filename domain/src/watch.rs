@@ -68,7 +68,7 @@ pub struct Watched<'a> {
     pub open: i64,
     /// Their money.
     pub money: &'a Purse,
-    /// The deaths of its letters, delivered ones included.
+    /// The deaths of its letters whose time is known, delivered letters included. Others are no news of growth.
     pub deaths: u64,
     /// When its oldest open letter was first sent.
     pub oldest_sent_at: Option<Timestamp>,
@@ -163,9 +163,11 @@ fn money_at_risk(group: &Watched<'_>, notified: &mut Notified, policy: &AlertPol
     Some(format!("{} at risk", sums.join(", ")))
 }
 
-/// Each threshold is ten times the one before.
+/// Each threshold is ten times the one before. Letters that lay in their queue before the office read it do not count: the
+/// group does not grow because they were found.
 fn growing(group: &Watched<'_>, notified: &mut Notified, policy: &AlertPolicy) -> Option<String> {
-    let passed = thresholds(Decimal::from(group.open), Decimal::from(policy.letters_from), Decimal::TEN);
+    let grown = group.open.min(i64::try_from(group.deaths).unwrap_or(i64::MAX));
+    let passed = thresholds(Decimal::from(grown), Decimal::from(policy.letters_from), Decimal::TEN);
     if passed <= notified.growth {
         return None;
     }

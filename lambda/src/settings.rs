@@ -97,6 +97,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         entropy: Arc::new(|| getrandom::u64().unwrap_or_default()),
         custody: true,
         retentions: Arc::new(Mutex::new(HashMap::new())),
+        sweeps: Arc::default(),
         known_groups: Arc::default(),
         planning: PlanLimits::default(),
         transforms: Arc::new(Transforms::with_this_executable()),

@@ -171,6 +171,7 @@ fn letter(n: u64) -> Letter {
         sent_at,
         loss_at: None,
         died_at: sent_at.plus(Span::from_secs(30)),
+        died_after: None,
         kept_at: sent_at.plus(Span::from_secs(31)),
         deaths: 1,
         replays: 0,

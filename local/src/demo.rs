@@ -223,6 +223,7 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
         entropy: Arc::new(machine::entropy),
         custody: true,
         retentions: Arc::new(Mutex::new(HashMap::new())),
+        sweeps: Arc::default(),
         known_groups: Arc::default(),
         planning: PlanLimits::default(),
         transforms: Arc::new(Transforms::with_this_executable()),

@@ -294,6 +294,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
         entropy: Arc::new(machine::entropy),
         custody: config.custody,
         retentions: Arc::new(Mutex::new(HashMap::new())),
+        sweeps: Arc::default(),
         known_groups: Arc::default(),
         planning: PlanLimits::default(),
         transforms: Arc::new(Transforms::with_this_executable()),

@@ -200,6 +200,7 @@ pub(crate) async fn judge(
         class: group.classification.firm_class(),
         fix,
         last_died_at: facts.counts.last_died_at.filter(|_| deaths_count),
+        last_undated_at: facts.counts.last_undated_at.filter(|_| deaths_count),
         deployment: deployment.as_ref(),
         consumers: consumers.facts(group),
         dry_run: dry_run.as_ref(),

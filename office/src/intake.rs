@@ -3,6 +3,7 @@
 //! The content of a message never makes intake fail, even if the reader panics. A message fails only if the store could
 //! not store it; it then stays in the dead-letter queue and comes again.
 
+mod dated;
 mod discarded;
 mod first;
 mod keep;
@@ -96,6 +97,10 @@ pub async fn keep_until(office: &Office, messages: Vec<DeadMessage>, deadline: O
             }
             !stays
         });
+    }
+    if let Err(error) = dated::date_all(office, &mut sources, office.now()).await {
+        sources.iter().for_each(|source| fail(&mut report, &source.message, &error));
+        sources.clear();
     }
     let mut measures = Measures::default();
     let is_late = || deadline.is_some_and(|deadline| office.now() > deadline);

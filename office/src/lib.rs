@@ -50,4 +50,5 @@ pub mod replay;
 mod reports;
 mod summary;
 pub mod sweep;
+pub mod sweeps;
 mod watch;

@@ -4,6 +4,7 @@ use crate::error::OfficeError;
 use crate::known::KnownGroups;
 use crate::policy::{Policies, Seen};
 use crate::port::{Alerts, Logs, Metrics, Outgoing, Payloads, Queue, Store};
+use crate::sweeps::Sweeps;
 use domain::alert::Alert;
 use domain::id::{QueueArn, ReplayId};
 use domain::limits::{DELAY_S_MAX, DRAFT_STEP_LETTERS, DRAFT_TOGETHER_MAX, PLAN_REQUEST_LETTERS_MAX};
@@ -52,6 +53,8 @@ pub struct Office {
     pub custody: bool,
     /// The retentions that this process has read from queues. They change rarely, and only a display depends on them.
     pub retentions: Arc<Mutex<HashMap<QueueArn, Span>>>,
+    /// What this process knows of the sweeps.
+    pub sweeps: Arc<Sweeps>,
     /// What this process knows of all groups.
     pub known_groups: Arc<KnownGroups>,
     /// How much of a plan is made at once.

@@ -19,12 +19,13 @@ use domain::alert::{Alert, AlertKind};
 use domain::clock::{ClockJump, ClockRecord};
 use domain::discard::Closed;
 use domain::group::{GroupState, Variant};
+use domain::id::QueueArn;
 use domain::impact::Severity;
 use domain::limits::{CLOCK_TRIAL, FORGET_MAX};
 use domain::metric::{CUSTOMERS_AFFECTED, Datum, OLDEST_LETTER, OPEN_LETTERS, REVENUE_AT_RISK, TIME_TO_LOSS};
 use domain::money::Purse;
 use domain::time::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The values of the gauges.
 #[derive(Default)]
@@ -86,17 +87,24 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     watch::tell(office, groups, now).await;
     logs::search(office, due).await;
     customers::count(office, groups).await;
-    if checked_clock(office, now).await?.may_forget(now) {
+    let dlqs = known.variants().map(|variant| variant.facts.variant.dlq.clone());
+    let queues = office.closed_queues.iter().cloned().chain(dlqs).collect();
+    if checked_clock(office, queues, now).await?.may_forget(now) {
         forget(office, now).await;
     }
     Ok(())
 }
 
-/// Compares the clock with the last sweep's, and stores it. A jump is logged, and raises an alert, once.
-async fn checked_clock(office: &Office, now: Timestamp) -> Result<ClockRecord, OfficeError> {
-    let (record, jump) = ClockRecord::after(office.store.clock().await?.as_ref(), now);
+/// Compares the clock with the last sweep's, and stores it, with the dead-letter queues that are known now. A jump is logged,
+/// and raises an alert, once.
+async fn checked_clock(
+    office: &Office,
+    queues: BTreeSet<QueueArn>,
+    now: Timestamp,
+) -> Result<ClockRecord, OfficeError> {
+    let (record, jump) = ClockRecord::after(office.store.clock().await?.as_ref(), queues, now);
     // Without a condition: of two sweeps at once either may be the last.
-    let _ = commit(office, vec![Write::Clock(record)]).await?;
+    let _ = commit(office, vec![Write::Clock(record.clone())]).await?;
     if let Some(jump) = jump {
         let alert = jump_alert(jump, now);
         tracing::error!("{} {}", alert.title, alert.advice);

@@ -21,7 +21,7 @@ pub(crate) async fn tell(office: &Office, groups: &[GroupFacts], now: Timestamp)
             in_replay: matches!(group.state, GroupState::Replaying { .. } | GroupState::Verifying { .. }),
             open: open.letters,
             money: &open.money,
-            deaths: facts.counts.deaths,
+            deaths: facts.counts.deaths.saturating_sub(facts.counts.undated),
             oldest_sent_at: facts.oldest_sent_at,
             loss_at: facts.loss_at,
         };

@@ -70,11 +70,12 @@ pub struct GroupRow {
     pub oldest_sent_at: Option<Timestamp>,
     /// When the next open letter is lost: at its deadline or the end of its queue's retention.
     pub loss_at: Option<Timestamp>,
-    /// Time of the first death.
+    /// Time of the first death; if it is not known, when the letter was read.
     pub first_died_at: Timestamp,
-    /// Time of the latest death.
+    /// Time of the latest death. Of deaths at an unknown time, the time after which they lie counts.
     pub last_died_at: Option<Timestamp>,
     /// Deaths per hour of the last 24 hours, oldest first; the last bar is the current hour so far.
+    /// Deaths at an unknown time are in no bar.
     pub arrivals: Vec<u64>,
     /// Deaths in the last 60 minutes.
     pub arrivals_last_hour: u64,

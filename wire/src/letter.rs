@@ -27,8 +27,11 @@ pub struct LetterRow {
     pub impact: Impact,
     /// Time of the first send.
     pub sent_at: Timestamp,
-    /// When its consumer last failed on it.
+    /// When its consumer last failed on it; the time of the reading if that is not known.
     pub died_at: Timestamp,
+    /// The time after which its consumer last failed on it, if it is only known that it did between that and `died_at`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub died_after: Option<Timestamp>,
     /// When it will be lost; `None` if nothing loses it.
     pub loss_at: Option<Timestamp>,
     /// The number of deaths.
@@ -89,6 +92,7 @@ impl LetterRow {
             impact: letter.diagnosis.impact.clone(),
             sent_at: letter.sent_at,
             died_at: letter.died_at,
+            died_after: letter.died_after,
             loss_at: letter.loss_at,
             deaths: letter.deaths,
             replays: letter.replays,

@@ -13,6 +13,7 @@ pub mod deployed;
 pub mod discard;
 pub mod drafting;
 pub mod facets;
+pub mod found;
 pub mod gate;
 pub mod json;
 pub mod ledger;

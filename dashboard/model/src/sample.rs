@@ -103,6 +103,7 @@ pub fn letter_row(id: &str) -> wire::LetterRow {
         impact: domain::impact::Impact::default(),
         sent_at: NOW,
         died_at: NOW,
+        died_after: None,
         loss_at: None,
         deaths: 1,
         replays: 0,

@@ -66,7 +66,7 @@ pub(super) fn dependency_healthy(facts: &GateFacts<'_>, now: Timestamp) -> Judge
             "{consumer} reports that its circuit to {dependency} is {state}. Wait until its calls succeed again."
         ));
     }
-    let closed = relevant.find(|circuit| dependency.is_some() && circuit.closed_since(facts.last_died_at));
+    let closed = relevant.find(|circuit| dependency.is_some() && circuit.closed_since(facts.last_death_until()));
     let closed = closed.map(|Circuit { dependency, consumer, .. }| {
         format!("{consumer} reports that its circuit to {dependency} has closed since the last failure")
     });

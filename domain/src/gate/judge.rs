@@ -60,10 +60,15 @@ fn fix_is_live(facts: &GateFacts<'_>) -> Judgement {
             deployment.service, deployment.version, fix.reference
         ));
     }
-    if facts.last_died_at.is_some_and(|died_at| died_at > effective_at(fix, facts.deployment)) {
+    let effective_at = effective_at(fix, facts.deployment);
+    if facts.last_died_at.is_some_and(|died_at| died_at > effective_at) {
         return unmet(format!("Still failing after {} took effect. Declare a newer fix.", fix.reference));
     }
+    let is_unknown = facts.last_undated_at.is_some_and(|read_at| read_at > effective_at);
     match (fix.kind, facts.deployment) {
+        (FixKind::Deploy, Some(deployment)) if is_unknown => {
+            met(format!("{} runs {}; some letters failed at an unknown time", deployment.service, deployment.version))
+        }
         (FixKind::Deploy, Some(deployment)) => {
             met(format!("{} runs {}, deployed after the last failure", deployment.service, deployment.version))
         }
@@ -87,7 +92,7 @@ fn quiet(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Judgemen
         return met("Not required for a transform, which changes the letters themselves");
     }
     let effective_at = effective_at(fix, facts.deployment);
-    let from = facts.last_died_at.map_or(effective_at, |died_at| died_at.max(effective_at));
+    let from = facts.last_death_until().map_or(effective_at, |died_at| died_at.max(effective_at));
     let opens_at = from.plus(policy.quiet_ms);
     let words = span_words(policy.quiet_ms.as_ms());
     if now >= opens_at {

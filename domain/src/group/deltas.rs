@@ -1,9 +1,36 @@
 //! Changes of counters, by variant.
 
-use super::{CountsDelta, arrival_bucket};
+#[cfg(doc)]
+use super::{ARRIVAL_BUCKET_MS, GroupCounts};
+use super::{Tally, arrival_bucket};
 use crate::id::GroupId;
-use crate::letter::Letter;
+use crate::letter::{Letter, LetterStateKind};
+use crate::time::Timestamp;
 use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// The effect of changed letters on the counters of one variant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountsDelta {
+    /// Change of each state's tally.
+    pub by_state: BTreeMap<LetterStateKind, Tally>,
+    /// New deaths.
+    pub deaths: u64,
+    /// Time of the latest of them, as [`GroupCounts::last_died_at`] counts it.
+    pub last_died_at: Option<Timestamp>,
+    /// How many of them happened at an unknown time: these are in no bucket.
+    #[serde(default)]
+    pub undated: u64,
+    /// When the last of these was read.
+    #[serde(default)]
+    pub last_undated_at: Option<Timestamp>,
+    /// New deaths by arrivals bucket ([`ARRIVAL_BUCKET_MS`]), keyed by the bucket's number since the epoch.
+    pub arrivals: BTreeMap<i64, u64>,
+    /// Customers of these letters; the store adds them to a set.
+    pub customers: Vec<String>,
+}
 
 /// Deltas by variant, for the same commit as the letters that cause them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,8 +51,13 @@ impl CountsDeltas {
     pub fn died(&mut self, letter: &Letter) {
         let delta = self.0.entry(letter.group.clone()).or_default();
         delta.deaths += 1;
-        delta.last_died_at = delta.last_died_at.max(Some(letter.died_at));
-        *delta.arrivals.entry(arrival_bucket(letter.died_at)).or_default() += 1;
+        delta.last_died_at = delta.last_died_at.max(Some(letter.died_not_before()));
+        if letter.died_after.is_some() {
+            delta.undated += 1;
+            delta.last_undated_at = delta.last_undated_at.max(Some(letter.died_at));
+        } else {
+            *delta.arrivals.entry(arrival_bucket(letter.died_at)).or_default() += 1;
+        }
         if let Some(customer) = &letter.diagnosis.impact.customer
             && !delta.customers.contains(customer)
         {

@@ -33,6 +33,7 @@ pub fn unread(message: &DeadMessage) -> Reading {
         culprit: None,
         sent_at: system.sent_at,
         failed_at: None,
+        died_after: None,
         marker: marker_of(message),
         diagnosis: Diagnosis {
             envelope: EnvelopeKind::Plain,

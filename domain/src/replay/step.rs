@@ -94,7 +94,7 @@ impl Settling {
 /// #         "backlog_ms_max": 60_000, "wave_delay_ms": 1_000, "wave_delay_ms_max": 9_000,
 /// #     })).unwrap();
 /// #     let facts = GateFacts {
-/// #         group: &plan.group, class: domain::reading::Class::Permanent, fix: Some(&plan.fix), last_died_at: None,
+/// #         group: &plan.group, class: domain::reading::Class::Permanent, fix: Some(&plan.fix), last_died_at: None, last_undated_at: None,
 /// #         dry_run: None, filter: &plan.filter, deployment: None,
 /// #         consumers: ConsumerFacts::default(), letters: &plan.letters, left_out: &[], unchecked: &[],
 /// #         queue: QueueFact::Ready("standard queue".into()), approver: Some(&"anna".into()),

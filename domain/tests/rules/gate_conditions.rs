@@ -27,6 +27,7 @@ struct World {
     dry_run: Option<DryRun>,
     filter: LetterFilter,
     last_died_at: Option<Timestamp>,
+    last_undated_at: Option<Timestamp>,
     deployment: Option<Deployment>,
     letters: Tally,
     queue: QueueFact,
@@ -60,6 +61,7 @@ fn good() -> World {
         dry_run: None,
         filter: LetterFilter::default(),
         last_died_at: Some(s(-60)),
+        last_undated_at: None,
         deployment: deployed("v2", s(-5)),
         letters: Tally { letters: 3, ..Tally::default() },
         queue: QueueFact::Ready("orders answers".into()),
@@ -81,6 +83,7 @@ fn gate_with_unchecked(world: &World, unchecked: &[String]) -> Gate {
         class: world.class,
         fix: world.fix.as_ref(),
         last_died_at: world.last_died_at,
+        last_undated_at: world.last_undated_at,
         dry_run: world.dry_run.as_ref(),
         filter: &world.filter,
         deployment: world.deployment.as_ref(),
@@ -164,6 +167,10 @@ fn each_condition_closes_the_gate_alone() {
     check(|w| w.last_died_at = Some(s(-3)), &[FixIsLive]);
     check(|w| w.last_died_at = Some(s(-6)), &[]);
     check(|w| w.last_died_at = None, &[]);
+    // Letters that died at an unknown time before they were read disprove nothing, and end no quiet time either.
+    check(|w| (w.last_died_at, w.last_undated_at) = (Some(s(-900)), Some(s(0))), &[]);
+    check(|w| (w.last_died_at, w.last_undated_at) = (Some(s(-900)), Some(s(301))), &[Quiet]);
+    check(|w| (w.last_died_at, w.last_undated_at) = (Some(s(1)), Some(s(301))), &[FixIsLive, Quiet]);
     check(|w| w.now = s(10), &[Quiet]);
     check(|w| w.policy.quiet_ms = Span::from_secs(700), &[Quiet]);
     check(|w| w.class = Class::Transient, &[DependencyHealthy]);

@@ -60,6 +60,7 @@ fn condition(
         class,
         fix: Some(&fix),
         last_died_at,
+        last_undated_at: None,
         dry_run: None,
         filter: &LetterFilter::default(),
         deployment: None,

@@ -34,6 +34,7 @@ pub fn open_gate() -> OpenGate {
         class: Class::Permanent,
         fix: Some(&fix),
         last_died_at: None,
+        last_undated_at: None,
         dry_run: None,
         filter: &filter,
         deployment: None,

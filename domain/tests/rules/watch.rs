@@ -88,7 +88,7 @@ fn growth_is_announced_at_each_power_of_ten_and_again_only_after_all_were_delive
         8 => 12,
         _ => 1,
     };
-    let story = announced(&AlertPolicy::default(), 9, |minute| Moment { open: open(minute), ..Moment::default() });
+    let story = announced(&AlertPolicy::default(), 9, |minute| found(open(minute)));
     check(
         story,
         &[
@@ -98,6 +98,23 @@ fn growth_is_announced_at_each_power_of_ten_and_again_only_after_all_were_delive
             (8, WatchReason::Growing, "12 open letters"),
         ],
     );
+}
+
+/// A group whose letters all died at a known time.
+fn found(open: i64) -> Moment {
+    Moment { open, deaths: open.unsigned_abs(), ..Moment::default() }
+}
+
+#[test]
+fn letters_that_lay_in_their_queue_before_are_no_growth() {
+    // 75 were found at first, then eleven failed. `deaths` are those whose time is known.
+    let moment = |minute: i64| Moment { open: 75 + minute, deaths: minute.unsigned_abs(), ..Moment::default() };
+    check(announced(&AlertPolicy::default(), 11, moment), &[(10, WatchReason::Growing, "85 open letters")]);
+    let critical = |minute: i64| {
+        let failed = i64::from(minute >= 100);
+        Moment { severity: Severity::Critical, oldest: minute, ..moment(failed) }
+    };
+    check(announced(&AlertPolicy::default(), 120, critical), &[(100, WatchReason::Growing, "1 new, 76 open letters")]);
 }
 
 #[test]
@@ -174,15 +191,14 @@ fn a_near_deadline_is_announced_once_even_during_a_replay() {
 
 #[test]
 fn several_reasons_are_one_alert_with_the_most_urgent_first() {
-    let moment = |_| Moment { open: 10, money: 50_000, oldest: -2 * DAY, loss: Some(30), ..Moment::default() };
+    let moment = |_| Moment { money: 50_000, oldest: -2 * DAY, loss: Some(30), ..found(10) };
     let expected = "a letter reaches its deadline in 30 min; 50000 EUR at risk; 10 open letters; the oldest letter has waited for 2 days";
     check(announced(&AlertPolicy::default(), 0, moment), &[(0, WatchReason::LossNear, expected)]);
 }
 
 #[test]
 fn a_replay_silences_all_but_deadlines_until_it_ends() {
-    let moment =
-        |minute| Moment { in_replay: minute < 30, open: 500, money: 99_000, oldest: -DAY, ..Moment::default() };
+    let moment = |minute| Moment { in_replay: minute < 30, money: 99_000, oldest: -DAY, ..found(500) };
     let story = announced(&AlertPolicy::default(), 60, moment);
     assert_eq!(
         story.iter().map(|(minute, reason, _)| (*minute, *reason)).collect::<Vec<_>>(),

@@ -3,8 +3,8 @@
 //! A quiet group has its counters in one record. If two commits collide there, the refused one moves to another shard
 //! and stays on it. Readers sum all shards.
 //!
-//! Each shard also holds two extremes, which cannot be added: the latest death, and the shortest time between a
-//! letter's send and its loss. An extreme moves in one direction only. The store remembers the values that it saw last,
+//! Each shard also holds three extremes, which cannot be added: the latest death, until when all deaths at an unknown time
+//! had happened, and the shortest time between a letter's send and its loss. An extreme moves in one direction only. The store remembers the values that it saw last,
 //! and writes an extreme only when it moves.
 
 use super::fault::Fault;
@@ -27,17 +27,23 @@ const REMEMBERED_MAX: usize = 10_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extremes {
     pub last_died_ms: Option<i64>,
+    pub last_undated_ms: Option<i64>,
     pub shortest_ms: Option<i64>,
 }
 
 impl Extremes {
     pub(super) fn from_item(item: &Item) -> Self {
-        Self { last_died_ms: get_number(item, "t"), shortest_ms: get_number(item, "s") }
+        Self {
+            last_died_ms: get_number(item, "t"),
+            last_undated_ms: get_number(item, "u"),
+            shortest_ms: get_number(item, "s"),
+        }
     }
 
     fn merged(self, other: Self) -> Self {
         Self {
             last_died_ms: self.last_died_ms.max(other.last_died_ms),
+            last_undated_ms: self.last_undated_ms.max(other.last_undated_ms),
             shortest_ms: [self.shortest_ms, other.shortest_ms].into_iter().flatten().min(),
         }
     }
@@ -103,6 +109,7 @@ pub(super) fn adding(delta: &CountsDelta, customers: usize) -> Adding {
         }
     };
     add_unless_zero("n".into(), delta.deaths.cast_signed());
+    add_unless_zero("e".into(), delta.undated.cast_signed());
     add_unless_zero("c".into(), customers as i64);
     for (kind, tally) in &delta.by_state {
         add_unless_zero(format!("{}l", letter_of(*kind)), tally.letters);
@@ -113,13 +120,15 @@ pub(super) fn adding(delta: &CountsDelta, customers: usize) -> Adding {
         add.extend(sums.map(|sum| (format!("{}m{}", letter_of(*kind), sum.currency), sum.amount.to_string())));
     }
     let last_died_ms = delta.last_died_at.map(Timestamp::as_ms);
-    Adding { add, extremes: Extremes { last_died_ms, shortest_ms: None } }
+    let last_undated_ms = delta.last_undated_at.map(Timestamp::as_ms);
+    Adding { add, extremes: Extremes { last_died_ms, last_undated_ms, shortest_ms: None } }
 }
 
 /// Returns the extremes that go beyond the known ones.
 pub(super) fn moving(wanted: Extremes, known: Extremes) -> Extremes {
     Extremes {
         last_died_ms: wanted.last_died_ms.filter(|at| known.last_died_ms.is_none_or(|known| *at > known)),
+        last_undated_ms: wanted.last_undated_ms.filter(|at| known.last_undated_ms.is_none_or(|known| *at > known)),
         shortest_ms: wanted.shortest_ms.filter(|ms| known.shortest_ms.is_none_or(|known| *ms < known)),
     }
 }
@@ -144,7 +153,8 @@ pub(super) fn update(key: Key, adding: &Adding) -> Update {
         values.insert(format!(":a{index}"), number(by));
     }
     let (mut sets, mut conditions) = (Vec::new(), Vec::new());
-    for (name, value, beyond) in [("t", adding.extremes.last_died_ms, "<"), ("s", adding.extremes.shortest_ms, ">")] {
+    let Extremes { last_died_ms, last_undated_ms, shortest_ms } = adding.extremes;
+    for (name, value, beyond) in [("t", last_died_ms, "<"), ("u", last_undated_ms, "<"), ("s", shortest_ms, ">")] {
         let Some(value) = value else { continue };
         names.insert(format!("#{name}"), name.into());
         values.insert(format!(":{name}"), number(value));
@@ -169,6 +179,8 @@ pub(super) fn sum(shards: &[&Item]) -> Result<(GroupCounts, Extremes), Fault> {
         let mut delta = CountsDelta {
             deaths: count("n").cast_unsigned(),
             last_died_at: get_number(item, "t").map(Timestamp::from_ms),
+            undated: count("e").cast_unsigned(),
+            last_undated_at: get_number(item, "u").map(Timestamp::from_ms),
             ..CountsDelta::default()
         };
         counts.customers += count("c").cast_unsigned();
@@ -211,7 +223,7 @@ mod tests {
 
     #[test]
     fn extremes_are_written_only_when_they_move() {
-        let some = |t, s| Extremes { last_died_ms: t, shortest_ms: s };
+        let some = |t, s| Extremes { last_died_ms: t, last_undated_ms: t, shortest_ms: s };
         for (wanted, known, moves) in [
             (some(Some(5), Some(5)), some(None, None), some(Some(5), Some(5))),
             (some(Some(5), Some(5)), some(Some(5), Some(5)), some(None, None)),
@@ -227,9 +239,9 @@ mod tests {
     fn shard_is_used_until_it_is_left() {
         let (shards, group) = (Shards::default(), GroupId::from("g"));
         assert_eq!(shards.get(&group), (0, None));
-        let seen = Extremes { last_died_ms: Some(3), shortest_ms: None };
+        let seen = Extremes { last_died_ms: Some(3), ..Extremes::default() };
         shards.remember(&group, 0, seen);
-        shards.remember(&group, 0, Extremes { last_died_ms: Some(2), shortest_ms: Some(9) });
+        shards.remember(&group, 0, Extremes { last_died_ms: Some(2), shortest_ms: Some(9), ..Extremes::default() });
         assert_eq!(shards.get(&group), (0, Some(Extremes { shortest_ms: Some(9), ..seen })));
         shards.leave(&group, 7);
         assert_eq!(shards.get(&group).0, 0, "leaving another shard changes nothing");

@@ -66,7 +66,8 @@ async fn open_again(
             office.alert(groups::new_group(office, &group, now)).await;
         }
         let on = groups::version_of(&after);
-        report.regressions += usize::from(groups::after_death(office, &after.group, after.died_at, &on, now).await);
+        report.regressions +=
+            usize::from(groups::after_death(office, &after.group, after.died_not_before(), &on, now).await);
         return Ok(true);
     }
 }

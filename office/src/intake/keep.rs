@@ -194,8 +194,8 @@ async fn follow_up(office: &Office, fresh: &[Fresh], now: Timestamp) -> usize {
     let mut latest: BTreeMap<GroupId, (Timestamp, groups::Versions)> = BTreeMap::new();
     for f in fresh {
         let (at, versions) =
-            latest.entry(f.letter.group.clone()).or_insert((f.letter.died_at, groups::Versions::new()));
-        *at = (*at).max(f.letter.died_at);
+            latest.entry(f.letter.group.clone()).or_insert((f.letter.died_not_before(), groups::Versions::new()));
+        *at = (*at).max(f.letter.died_not_before());
         versions.extend(groups::version_of(&f.letter));
     }
     let after = |(group, (died_at, versions)): (GroupId, (Timestamp, groups::Versions))| async move {

@@ -306,7 +306,7 @@ impl<'a> Return<'a> {
             office.alert(groups::new_group(office, &group, now)).await;
         }
         let on = groups::version_of(&self.after);
-        let regressed = groups::after_death(office, &self.after.group, self.after.died_at, &on, now).await;
+        let regressed = groups::after_death(office, &self.after.group, self.after.died_not_before(), &on, now).await;
         report.regressions += usize::from(regressed);
     }
 }

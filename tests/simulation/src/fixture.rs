@@ -145,8 +145,7 @@ impl Fixture {
         let processes = ["one", "two"].map(|name| {
             let faults = faults(checker.clone(), lag.clone(), Chance(chance.number()), rate);
             let usual_skew = chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms();
-            let skew = Arc::new(AtomicI64::new(usual_skew));
-            let entropy = Mutex::new(Chance(chance.number()));
+            let (skew, entropy) = (Arc::new(AtomicI64::new(usual_skew)), Mutex::new(Chance(chance.number())));
             let office = Office {
                 store: Arc::new(FaultyStore { inner: store.clone(), faults: faults.clone() }),
                 queue: Arc::new(FaultyQueue { inner: queue.clone(), faults: faults.clone() }),
@@ -163,6 +162,7 @@ impl Fixture {
                 entropy: Arc::new(move || entropy.lock().map(|mut chance| chance.number()).unwrap_or_default()),
                 custody: true,
                 retentions: Arc::new(Mutex::new(HashMap::new())),
+                sweeps: Arc::default(),
                 known_groups: Arc::default(),
                 planning,
                 transforms: Arc::new(Transforms::in_this_process()),

@@ -104,6 +104,7 @@ macro_rules! store_cases_in_small_commits {
             customers_are_counted_once_each,
             a_customer_of_several_groups_is_counted_once,
             arrivals_are_summed_by_bucket_from_a_given_one,
+            undated_deaths_are_counted_and_in_no_bucket,
             oldest_and_expiry_are_those_of_open_letters,
             variant_keeps_its_skeleton_and_its_members,
             group_without_letters_has_empty_facts,

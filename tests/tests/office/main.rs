@@ -19,6 +19,7 @@ mod evidence;
 mod expired;
 mod facets;
 mod filtered;
+mod first_look;
 mod forged;
 mod forgotten;
 mod gone;

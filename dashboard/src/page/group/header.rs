@@ -5,6 +5,7 @@ use crate::clock;
 use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
 use crate::reactive::prelude::*;
 use dashboard_model::deployed::{growing, rolled_back, versions};
+use dashboard_model::found::{last_failure, undated};
 use dashboard_model::money::{self, count, count_signed};
 use dashboard_model::words;
 use domain::letter::LetterStateKind;
@@ -36,7 +37,8 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
     });
     let next = current.part(|detail| detail.row.next.clone());
     let first = current.part(|detail| detail.row.first_died_at);
-    let last = current.part(|detail| detail.row.last_died_at);
+    let last = current.part(|detail| last_failure(&detail.counts));
+    let undated = current.part(|detail| undated(&detail.counts));
     view! {
         <p class="facts">
             <StepPill step=next />
@@ -58,8 +60,11 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
                     <span class="fact fact-more">"severity "<b>{words::severity(severity)}</b></span>
                 }.into_any()
             })}
-            <span class="fact fact-more">"first failure "<At at=first /></span>
-            {part(move || last.get().map(|last| view! { <span class="fact">"last failure "<At at=Signal::stored(last) /></span> }.into_any()))}
+            <span class="fact fact-more">
+                {part(move || if undated.get().is_some() { "first failure before " } else { "first failure " })}<At at=first />
+            </span>
+            {part(move || last.get().map(|(words, last)| view! { <span class="fact">{words}<At at=Signal::stored(last) /></span> }.into_any()))}
+            {part(move || undated.get().map(|words| view! { <span class="fact">{words}</span> }.into_any()))}
             <span class="fact fact-more">
                 {part(move || row.with(|(_, class, ..)| {
                     match class.confidence.as_pct() {

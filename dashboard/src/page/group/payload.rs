@@ -317,13 +317,15 @@ fn Failures(detail: LetterAnswer) -> impl IntoView {
         });
         let elsewhere = (death.group != current)
             .then(|| view! { " · "<a href=format!("/groups/{}", death.group)>"its own group"</a> }.into_any());
+        let after =
+            death.died_after.map(|at| view! { "between "<At at=Signal::stored(at) absolute=true />" and " }.into_any());
         let version = death.consumer_version.map(|version| format!(" · version {version}"));
         view! {
             <li>
                 <span class="death-n">{death.number}</span>
                 <span class="death-words">
                     <b>{death.title}</b>
-                    <span class="muted"><At at=Signal::stored(death.died_at) absolute=true />{version}{replay}{elsewhere}</span>
+                    <span class="muted">{after}<At at=Signal::stored(death.died_at) absolute=true />{version}{replay}{elsewhere}</span>
                 </span>
             </li>
         }.into_any()

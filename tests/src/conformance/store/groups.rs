@@ -193,6 +193,23 @@ pub async fn arrivals_are_summed_by_bucket_from_a_given_one(store: &dyn Store) {
     }
 }
 
+pub async fn undated_deaths_are_counted_and_in_no_bucket(store: &dyn Store) {
+    let id = group_id("undated");
+    commit(store, vec![samples::open(&group(&id))]).await;
+    let at = |minute: i64| samples::at_s(60 * minute);
+    // Each row: when a letter died or was read, and the time after which it died if that is all that is known.
+    for (n, (died_at, died_after)) in [(90, Some(10)), (50, None), (80, Some(70)), (60, None)].into_iter().enumerate() {
+        let mut deltas = CountsDeltas::default();
+        let (died_at, died_after) = (at(died_at), died_after.map(at));
+        deltas.died(&Letter { died_at, died_after, ..letter(&id, n as u64) });
+        commit(store, samples::count(deltas).collect()).await;
+    }
+    let facts = facts(store, &id).await;
+    assert_eq!((facts.counts.deaths, facts.counts.undated), (4, 2));
+    assert_eq!((facts.counts.last_died_at, facts.counts.last_undated_at), (Some(at(70)), Some(at(90))));
+    assert_eq!(facts.arrivals.iter().map(|(_, deaths)| deaths).sum::<u64>(), 2);
+}
+
 pub async fn oldest_and_expiry_are_those_of_open_letters(store: &dyn Store) {
     let id = group_id("oldest");
     commit(store, vec![samples::open(&group(&id))]).await;

@@ -188,8 +188,10 @@ pub async fn attached_consumers_of_a_queue_are_replaced(store: &dyn Store) {
 pub async fn clock_record_is_replaced(store: &dyn Store) {
     assert_eq!(store.clock().await.unwrap(), None);
     for ms in [1, 3, 2] {
-        let record = ClockRecord { swept_at: Timestamp::from_ms(ms), steady_since: Timestamp::from_ms(-ms) };
-        commit(store, vec![Write::Clock(record)]).await;
+        let reads_since = Some([(QueueArn::from("orders-dlq"), Timestamp::from_ms(-2 * ms))].into());
+        let (swept_at, steady_since) = (Timestamp::from_ms(ms), Timestamp::from_ms(-ms));
+        let record = ClockRecord { swept_at, steady_since, reads_since };
+        commit(store, vec![Write::Clock(record.clone())]).await;
         assert_eq!(store.clock().await.unwrap(), Some(record));
     }
 }
