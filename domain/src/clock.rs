@@ -4,8 +4,8 @@
 //! last sweep, or behind it, has jumped, or the office was off. Then nothing is forgotten until sweeps have run without
 //! a gap for a while.
 //!
-//! In the same way a letter's reading says when it died only if the office was there to read it. Sweeps note when they first
-//! know of a dead-letter queue, and begin anew after a gap.
+//! The time of a letter's reading is its time of death only if the office read the queue when the letter arrived there. So
+//! sweeps note when they first know of each dead-letter queue, and begin anew after a gap.
 
 use crate::id::QueueArn;
 use crate::limits::{CLOCK_SKEW_MAX, CLOCK_TRIAL, DATED_WITHIN, SWEEP_GAP_MAX};

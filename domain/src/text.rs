@@ -140,7 +140,7 @@ pub fn tail(text: &str, bytes: usize) -> &str {
 }
 
 /// Splits a text at the last place of an ASCII character. In the short texts of an error, looking at one byte after
-/// another is several times faster than the search of `str::rsplit_once`, which is made for long ones.
+/// another costs less than `str::rsplit_once`, whose search is made for long texts.
 pub(crate) fn split_last(text: &str, mark: u8) -> Option<(&str, &str)> {
     debug_assert!(mark.is_ascii(), "another byte may be a part of a character");
     let at = text.bytes().rposition(|byte| byte == mark)?;

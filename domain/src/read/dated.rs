@@ -79,7 +79,7 @@ mod tests {
             (Some(-15), 0, None),
             (Some(-1), 14, None),
             (Some(-1), 15, Some(-1)),
-            // The office was there when it died.
+            // The office read the queue when it died.
             (Some(0), 600, None),
             (Some(60), 600, None),
             // A clock of SQS that is ahead.

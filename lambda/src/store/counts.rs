@@ -3,9 +3,9 @@
 //! A quiet group has its counters in one record. If two commits collide there, the refused one moves to another shard
 //! and stays on it. Readers sum all shards.
 //!
-//! Each shard also holds three extremes, which cannot be added: the latest death, until when all deaths at an unknown time
-//! had happened, and the shortest time between a letter's send and its loss. An extreme moves in one direction only. The store remembers the values that it saw last,
-//! and writes an extreme only when it moves.
+//! Each shard also holds three extremes, which cannot be added: the latest death, the latest reading of a letter that died
+//! at an unknown time, and the shortest time between a letter's send and its loss. An extreme moves in one direction only.
+//! The store remembers the values that it saw last, and writes an extreme only when it moves.
 
 use super::fault::Fault;
 use super::item::{Item, get_number, get_text, number};
