@@ -10,11 +10,26 @@ pub fn undated(counts: &GroupCounts) -> Option<String> {
     (counts.undated > 0).then(|| format!("{} at an unknown time, before the office read the queue", failures()))
 }
 
-/// Returns the words before the time of the last failure, and the time.
-pub fn last_failure(counts: &GroupCounts) -> Option<(&'static str, Timestamp)> {
-    let last = counts.last_death_until()?;
-    let is_known = counts.last_died_at == Some(last);
-    Some((if is_known { "last failure " } else { "last failure before " }, last))
+/// The last failure of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastFailure {
+    /// When it failed. If that is not known, it failed before.
+    pub at: Timestamp,
+    /// Whether the time is known.
+    pub is_known: bool,
+}
+
+impl LastFailure {
+    /// The words before the time. "Before 9 min ago" is hard to read, so a time that is not known is shown as an absolute one.
+    pub fn words(self) -> &'static str {
+        if self.is_known { "last failure " } else { "last failure before " }
+    }
+}
+
+/// Returns the last failure; `None` if there is none.
+pub fn last_failure(counts: &GroupCounts) -> Option<LastFailure> {
+    let at = counts.last_death_until()?;
+    Some(LastFailure { at, is_known: counts.last_died_at == Some(at) })
 }
 
 #[cfg(test)]
@@ -26,14 +41,15 @@ mod tests {
         let at = Timestamp::from_ms;
         let rows = [
             (None, None, None),
-            (Some(5), None, Some(("last failure ", 5))),
-            (Some(5), Some(9), Some(("last failure before ", 9))),
-            (Some(9), Some(5), Some(("last failure ", 9))),
+            (Some(5), None, Some((5, "last failure "))),
+            (Some(5), Some(9), Some((9, "last failure before "))),
+            (Some(9), Some(5), Some((9, "last failure "))),
         ];
         for (last, undated, expected) in rows {
             let counts =
                 GroupCounts { last_died_at: last.map(at), last_undated_at: undated.map(at), ..GroupCounts::default() };
-            assert_eq!(last_failure(&counts), expected.map(|(words, ms)| (words, at(ms))), "{last:?} {undated:?}");
+            let found = last_failure(&counts).map(|last| (last.at, last.words()));
+            assert_eq!(found, expected.map(|(ms, words)| (at(ms), words)), "{last:?} {undated:?}");
         }
     }
 

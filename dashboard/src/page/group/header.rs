@@ -60,10 +60,11 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
                     <span class="fact fact-more">"severity "<b>{words::severity(severity)}</b></span>
                 }.into_any()
             })}
-            <span class="fact fact-more">
-                {part(move || if undated.get().is_some() { "first failure before " } else { "first failure " })}<At at=first />
-            </span>
-            {part(move || last.get().map(|(words, last)| view! { <span class="fact">{words}<At at=Signal::stored(last) /></span> }.into_any()))}
+            // Where failures at an unknown time are among them, nobody knows the first.
+            {part(move || undated.get().is_none().then(|| view! { <span class="fact fact-more">"first failure "<At at=first /></span> }.into_any()))}
+            {part(move || last.get().map(|last| view! {
+                <span class="fact">{last.words()}<At at=Signal::stored(last.at) absolute={!last.is_known} /></span>
+            }.into_any()))}
             {part(move || undated.get().map(|words| view! { <span class="fact">{words}</span> }.into_any()))}
             <span class="fact fact-more">
                 {part(move || row.with(|(_, class, ..)| {

@@ -226,7 +226,7 @@ pub(super) fn line(
             <td class="wide mono">{row.impact.customer.clone().unwrap_or_else(|| "—".into())}</td>
             <td class="num">{money}</td>
             <td>
-                {row.died_after.map(|_| "before ")}<At at=Signal::stored(row.died_at) />
+                {row.died_after.map(|_| "before ")}<At at=Signal::stored(row.died_at) absolute={row.died_after.is_some()} />
                 {sent_before(row.sent_at, row.died_at).map(|words| span("cell-more wide", words))}
             </td>
             <td class="wide"><Loss at=Signal::stored(loss) /></td>
