@@ -65,7 +65,7 @@ pub const AGE_AT_DEATH: Metric = Metric {
     name: "AgeAtDeath",
     unit: Unit::Seconds,
     dimensions: &[],
-    meaning: "from the first send to the last failure, per letter (a distribution)",
+    meaning: "from the first send to the last failure, per letter that says both times (a distribution)",
 };
 /// Open letters.
 pub const OPEN_LETTERS: Metric = Metric {

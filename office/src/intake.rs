@@ -194,8 +194,8 @@ impl Measures {
         let class = json_name(&reading.diagnosis.classification.class);
         let category = json_name(&reading.diagnosis.classification.category);
         *self.arrivals.entry((class, category)).or_default() += 1;
-        if let (Some(sent_at), Some(failed_at)) = (reading.sent_at, reading.failed_at) {
-            *self.ages_s.entry(failed_at.since(sent_at).as_secs_up()).or_default() += 1;
+        if let Some(age_s) = age_at_death_s(reading) {
+            *self.ages_s.entry(age_s).or_default() += 1;
         }
     }
 
@@ -218,5 +218,34 @@ impl Measures {
         ];
         data.extend(counts.iter().filter(|(_, n)| *n > 0).map(|(metric, n)| Datum::one(metric, &[], now, *n as f64)));
         data
+    }
+}
+
+/// Returns the time from a letter's first send to its last failure, seconds. `None` if one of them is not known. If both are
+/// the same time, it is that of the send to the dead-letter queue, which stands in for both ([`domain::read::date`]).
+fn age_at_death_s(reading: &Reading) -> Option<i64> {
+    let (sent_at, failed_at) = (reading.sent_at?, reading.failed_at?);
+    (failed_at != sent_at).then(|| failed_at.since(sent_at).as_secs_up())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::message::{Content, SystemAttributes};
+    use domain::policy::Policy;
+
+    #[test]
+    fn an_age_at_death_needs_two_times_that_are_known() {
+        let at = |s: i64| Timestamp::from_ms(1_800_000_000_000 + 1_000 * s);
+        let message = DeadMessage {
+            dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
+            message_id: "m-1".into(),
+            content: Content { body: "{}".into(), ..Content::default() },
+            system: SystemAttributes { sent_at: Some(at(0)), ..SystemAttributes::default() },
+        };
+        for (failed_at, age_s) in [(None, None), (Some(at(0)), None), (Some(at(90)), Some(90))] {
+            let reading = Reading { failed_at, ..read(&message, &Policy::default()) };
+            assert_eq!(age_at_death_s(&reading), age_s, "{failed_at:?}");
+        }
     }
 }
