@@ -45,3 +45,4 @@ mod titles;
 mod transform;
 mod unwrapped;
 mod views;
+mod wrapped;
