@@ -4,6 +4,7 @@ use crate::id::Actor;
 use crate::person::PersonId;
 use crate::time::Timestamp;
 use crate::transform::TransformRef;
+use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
@@ -62,8 +63,19 @@ pub struct Fix {
     /// When it took effect: the deployment's time if one was reported, else the time of declaration. Failures before
     /// this moment do not count against the fix.
     pub effective_at: Timestamp,
-    /// The program that changes the letters, if the fix is a transform. The plan, its hash and its approval refer to
-    /// it.
+    /// The program that changes the letters on sending: of a fix that is a transform, and of any other fix that needs one.
+    /// The plan, its hash and its approval refer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transform: Option<TransformRef>,
+}
+
+impl Fix {
+    /// Returns the fix in words: `Deploy v2`, `Deploy v2 with transform v1`.
+    pub fn label(&self) -> String {
+        let words = format!("{} {}", self.kind.label(), self.reference);
+        match &self.transform {
+            Some(transform) if self.kind != FixKind::PayloadTransform => format!("{words} with {}", transform.label()),
+            _ => words,
+        }
+    }
 }

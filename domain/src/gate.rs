@@ -20,6 +20,7 @@ use crate::reading::Class;
 use crate::tagged::need;
 use crate::time::Timestamp;
 use crate::transform::DryRun;
+use crate::wrapped::Wrapped;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::de::Error;
@@ -44,6 +45,8 @@ pub enum ConditionKind {
     SafeToRepeat,
     /// Some letters can be sent: not truncated, not expired, below the cap on replays.
     LettersReplayable,
+    /// For letters that look like error envelopes: a transform changes what is sent.
+    Unwrapped,
     /// The main queue exists, has the same type and grants access.
     QueueReady,
     /// A person with the right approves. If a second approver is required, it is not the person who declared the fix;
@@ -53,7 +56,7 @@ pub enum ConditionKind {
 
 impl ConditionKind {
     /// All conditions, in order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::FixDeclared,
         Self::FixIsLive,
         Self::Quiet,
@@ -61,6 +64,7 @@ impl ConditionKind {
         Self::DependencyHealthy,
         Self::SafeToRepeat,
         Self::LettersReplayable,
+        Self::Unwrapped,
         Self::QueueReady,
         Self::Approval,
     ];
@@ -75,6 +79,7 @@ impl ConditionKind {
             Self::DependencyHealthy => "Dependency healthy",
             Self::SafeToRepeat => "Safe to repeat",
             Self::LettersReplayable => "Letters can be replayed",
+            Self::Unwrapped => "Without error envelope",
             Self::QueueReady => "Main queue ready",
             Self::Approval => "Approval",
         }
@@ -83,7 +88,7 @@ impl ConditionKind {
     /// Whether a person with the right may waive it with a reason. Excludes what makes a replay possible at all, and
     /// the approval itself.
     pub fn is_waivable(self) -> bool {
-        matches!(self, Self::FixIsLive | Self::Quiet | Self::DependencyHealthy | Self::SafeToRepeat)
+        matches!(self, Self::FixIsLive | Self::Quiet | Self::DependencyHealthy | Self::SafeToRepeat | Self::Unwrapped)
     }
 }
 
@@ -248,6 +253,8 @@ pub struct GateFacts<'a> {
     pub left_out: &'a [String],
     /// Included letters with a payload whose presence could not be checked, with number and reason, in words.
     pub unchecked: &'a [String],
+    /// Included letters that look like error envelopes.
+    pub wrapped: &'a Wrapped,
     /// The state of the main queue.
     pub queue: QueueFact,
     /// The person or rule that would approve, if one with the right is asking.
@@ -273,6 +280,7 @@ impl GateFacts<'_> {
 /// use domain::group::Tally;
 /// use domain::policy::GatePolicy;
 /// use domain::reading::Class;
+/// use domain::replay::Wrapped;
 /// use domain::time::Timestamp;
 ///
 /// let facts = GateFacts {
@@ -288,6 +296,7 @@ impl GateFacts<'_> {
 ///     letters: &Tally { letters: 3, ..Tally::default() },
 ///     left_out: &[],
 ///     unchecked: &[],
+///     wrapped: &Wrapped::default(),
 ///     queue: QueueFact::Ready("standard queue".into()),
 ///     approver: None,
 ///     waivers: &[],
@@ -304,7 +313,10 @@ pub fn evaluate(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> G
         .filter(|kind| match kind {
             ConditionKind::DependencyHealthy => facts.class == Class::Transient,
             ConditionKind::SafeToRepeat => !facts.letters.money.is_empty(),
-            ConditionKind::DryRun => facts.fix.is_some_and(|fix| fix.kind == FixKind::PayloadTransform),
+            ConditionKind::DryRun => {
+                facts.fix.is_some_and(|fix| fix.kind == FixKind::PayloadTransform || fix.transform.is_some())
+            }
+            ConditionKind::Unwrapped => !facts.wrapped.is_none(),
             _ => true,
         })
         .map(|kind| judge::judge(kind, facts, policy, now))

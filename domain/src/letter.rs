@@ -166,6 +166,10 @@ pub struct Letter {
     pub sequence_number: Option<String>,
     /// Body and attributes as they were on the main queue, verbatim.
     pub content: Content,
+    /// Where in its body the original is, as a jq path such as `.original_message`, if the body looks like an error
+    /// envelope and is sent back as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original_at: Option<String>,
     /// The diagnosis of its latest death. Impact, type, tenant and producer stay those of the first death.
     #[serde(flatten)]
     pub diagnosis: Diagnosis,
@@ -243,6 +247,7 @@ impl Letter {
             original_message_id: reading.original_message_id,
             sequence_number: message.system.sequence_number.clone(),
             content: reading.original,
+            original_at: reading.original_at,
             loss_at: loss_at(retained_until, reading.diagnosis.impact.deadline),
             diagnosis: reading.diagnosis,
             sent_at,

@@ -49,3 +49,4 @@ pub mod time;
 pub mod transform;
 pub mod watch;
 mod weights;
+pub mod wrapped;

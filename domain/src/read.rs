@@ -142,6 +142,8 @@ struct Inside {
     payload_problem: Option<&'static str>,
     /// The error next to the message, if the body may be a wrapper of both.
     beside: Option<Failure>,
+    /// Where the message is in that body; see `Letter::original_at`.
+    original_at: Option<String>,
 }
 
 /// Reads a dead message. Never fails: every message gives a reading, whatever it contains.
@@ -187,9 +189,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
     }
     take_from_attributes(message, &mut facts, &mut inside);
     let kind = take_from_wrapper(kind, &mut facts, &mut inside);
-    if facts.failure.is_empty() {
-        facts.remarks.push(no_error_remark(kind).to_string());
-    }
+    facts.remarks.extend(facts.failure.is_empty().then(|| no_error_remark(kind).to_string()));
     let stack = frames::parse(facts.failure.stack.as_deref().unwrap_or_default());
     let (mut assessment, contradiction) = assess(
         Case {
@@ -213,6 +213,8 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reporte
         marker: marker_of(message),
         main_queue,
         original,
+        // The consumer crate leaves the body as it is.
+        original_at: facts.original_at.filter(|_| !is_stamped),
         group: assessment.group,
         culprit: assessment.culprit,
         sent_at,
@@ -258,9 +260,13 @@ fn take_from_attributes(message: &DeadMessage, facts: &mut Facts, inside: &mut I
 
 /// Takes the error that stands next to the message in the body, if nothing else says why it failed.
 fn take_from_wrapper(kind: EnvelopeKind, facts: &mut Facts, inside: &mut Inside) -> EnvelopeKind {
-    let Some(failure) = inside.beside.take().filter(|_| facts.failure.is_empty()) else { return kind };
-    facts.failure = failure;
+    let Some(failure) = inside.beside.take() else { return kind };
     facts.remarks.push(envelope::wrapper::REMARK.to_string());
+    facts.original_at = inside.original_at.take();
+    if !facts.failure.is_empty() {
+        return kind;
+    }
+    facts.failure = failure;
     facts.remarks.extend(inside.payload_problem.take().map(|problem| format!("{problem}.")));
     if kind == EnvelopeKind::Plain { EnvelopeKind::BodyEnvelope } else { kind }
 }
@@ -281,10 +287,12 @@ fn read_inside(message: &DeadMessage, payload: &Layer<'_>, facts: &mut Facts, po
     let unread = facts.failure.is_empty() && payload.whole;
     // A redrive policy moved the message as the consumer got it.
     let by_hand = facts.failure.is_empty() && message.system.source_queue.is_none();
+    let beside = by_hand.then(|| envelope::wrapper::failure(&payload.body)).flatten();
     Inside {
         impact: costs::impact(payload_of, policy, &mut facts.remarks),
         payload_problem: unread.then(|| classify::payload_problem(Some(payload.text))).flatten(),
-        beside: by_hand.then(|| envelope::wrapper::failure(&payload.body)).flatten(),
+        original_at: beside.as_ref().and_then(|_| envelope::wrapper::original_at(payload)),
+        beside,
     }
 }
 

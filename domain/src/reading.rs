@@ -366,6 +366,8 @@ pub struct Reading {
     pub original_message_id: MessageId,
     /// The content on the main queue, byte for byte, without the envelope.
     pub original: Content,
+    /// See [`crate::letter::Letter::original_at`].
+    pub original_at: Option<String>,
     /// The fingerprint.
     pub group: GroupId,
     /// Where the error was thrown, for example `orders::invoice::total (invoice.rs)`.

@@ -17,6 +17,7 @@ mod step;
 mod tagged;
 
 pub use crate::gate::Waiver;
+pub use crate::wrapped::Wrapped;
 pub use approved::Replay;
 pub use block::{BLOCK_ENTRIES, Block, BlockError};
 pub use draft::{Draft, DraftEnding, Selected, first_moves, planned};

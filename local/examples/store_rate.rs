@@ -168,6 +168,7 @@ fn letter(n: u64) -> Letter {
             message_group_id: None,
             trace_header: None,
         },
+        original_at: None,
         sent_at,
         loss_at: None,
         died_at: sent_at.plus(Span::from_secs(30)),

@@ -7,7 +7,7 @@
 //! # use office::{act, error::OfficeError, office::Office};
 //! # use wire::{ApproveRequest, DeclareFixRequest, PlanRequest};
 //! # async fn example(office: &Office, ada: Actor, ben: Actor, group: GroupId) -> Result<Replay, OfficeError> {
-//! let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2.4.1".into(), note: None };
+//! let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2.4.1".into(), note: None, transform: None };
 //! act::declare_fix(office, &ada, &group, &fix).await?;
 //! // A group of many letters is planned in steps: then this says that there is no plan yet.
 //! let plan = act::plan(office, &ada, &group, &PlanRequest::default()).await?.complete()?;

@@ -14,7 +14,7 @@ use domain::id::QueueArn;
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::person::Person;
 use domain::reading::Replayability;
-use domain::replay::{LeftOut, Plan, Replay, Waiver, WaveLedger};
+use domain::replay::{LeftOut, Plan, Replay, Waiver, WaveLedger, Wrapped};
 use domain::time::Timestamp;
 use std::collections::BTreeMap;
 
@@ -35,6 +35,8 @@ pub struct LettersToSend {
     pub left_out: Vec<String>,
     /// Numbers of letters whose payload could not be checked, each with its reason.
     pub unchecked: Vec<String>,
+    /// The letters that look like error envelopes. Only a plan has read them.
+    pub wrapped: Wrapped,
     /// The message types of the letters.
     pub message_types: Vec<Option<String>>,
 }
@@ -63,6 +65,7 @@ impl LettersToSend {
             filter: plan.filter.clone(),
             left_out: with_reasons(&plan.left_out),
             unchecked: with_reasons(&plan.unchecked),
+            wrapped: plan.wrapped.clone(),
             message_types: plan.message_types.clone(),
         }
     }
@@ -72,7 +75,8 @@ impl LettersToSend {
     pub(crate) fn remaining(replay: &Replay, total: &WaveLedger) -> Self {
         let letters = (total.pending + total.sending) as i64;
         let planned = Self::planned(replay.plan());
-        Self { letters: Tally { letters, ..planned.letters }, left_out: Vec::new(), ..planned }
+        let wrapped = Wrapped { letters: planned.wrapped.letters.min(letters.unsigned_abs()), ..planned.wrapped };
+        Self { letters: Tally { letters, ..planned.letters }, left_out: Vec::new(), wrapped, ..planned }
     }
 
     /// Returns the waiting letters of a group that a plan could take, as far as that is known without a plan.
@@ -108,8 +112,9 @@ impl LettersToSend {
                 letters.letters = unread + sum.letters;
             }
         }
-        let (filter, unchecked) = (LetterFilter::default(), Vec::new());
-        Ok(Self { letters, filter, left_out, unchecked, message_types: vec![facts.variant.message_type.clone()] })
+        let message_types = vec![facts.variant.message_type.clone()];
+        let (filter, unchecked, wrapped) = (LetterFilter::default(), Vec::new(), Wrapped::default());
+        Ok(Self { letters, filter, left_out, unchecked, wrapped, message_types })
     }
 }
 
@@ -208,6 +213,7 @@ pub(crate) async fn judge(
         letters: &to_send.letters,
         left_out: &to_send.left_out,
         unchecked: &to_send.unchecked,
+        wrapped: &to_send.wrapped,
         queue,
         approver: approver.as_ref(),
         waivers,

@@ -58,6 +58,12 @@ pub enum Failure {
     /// The output contains bytes, or keys that are not strings.
     #[error("The output contains binary data, or a key that is not a string. JSON cannot represent it.")]
     NotText,
+    /// The output is an empty text.
+    #[error("The output is an empty text. SQS accepts no message without a body.")]
+    NoBody,
+    /// The output is a text with characters that no message may have.
+    #[error("The output contains a control character, U+FFFE or U+FFFF. SQS accepts none of them in a message.")]
+    NotSent,
     /// The output is nested too deep.
     #[error("The output is nested deeper than {DEPTH_MAX} levels.")]
     AnswerTooDeep,

@@ -1,7 +1,9 @@
 //! Writes a program's output, reusing the original's text wherever the values are equal.
 //!
 //! An unchanged value keeps its text (digits, escapes, blanks). A remaining key keeps its position, and new keys come
-//! last. jaq's `del` moves the last member into the gap; this module restores the original order.
+//! last. jaq's `del` moves the last member into the gap; this module restores the original order. An output that is one
+//! member of the body keeps that member's text. A text is sent without quotes, as by `jq -r`, unless the body is a JSON
+//! string itself.
 
 use crate::json::{Kind, Member, Node};
 use crate::limits::{BODY_BYTES_MAX, DEPTH_MAX};
@@ -10,6 +12,7 @@ use crate::outcome::Failure;
 use domain::limits::{FIELD_CHANGES_MAX, SHOWN_CHARS_MAX};
 use domain::transform::FieldChange;
 use jaq_json::{Map, Val};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -28,8 +31,40 @@ pub struct Spliced {
 pub fn splice(before: &Node<'_>, after: &Val, with_changes: bool) -> Result<Spliced, Failure> {
     let mut writer = Writer { out: String::with_capacity(before.text.len()), ..Writer::default() };
     writer.with_changes = with_changes;
-    let changed = writer.over(before, after, 0)?;
+    let changed = match whole(before, after)? {
+        Some(text) => {
+            writer.push(&text)?;
+            writer.record(Some(before.text), Some(0));
+            true
+        }
+        None => writer.over(before, after, 0)?,
+    };
     Ok(Spliced { changed, text: writer.out, changes: writer.changes })
+}
+
+/// Returns the whole body to send, if it is a text or a member of the original.
+fn whole<'a>(before: &Node<'a>, after: &'a Val) -> Result<Option<Cow<'a, str>>, Failure> {
+    match (&before.kind, after) {
+        (Kind::Text(_), _) => Ok(None),
+        (_, Val::TStr(text)) => {
+            let text = String::from_utf8_lossy(text);
+            match text.chars().all(is_sent) {
+                _ if text.is_empty() => Err(Failure::NoBody),
+                true => Ok(Some(text)),
+                false => Err(Failure::NotSent),
+            }
+        }
+        (Kind::Object(members), Val::Obj(_) | Val::Arr(_)) if !is_same(before, after) => {
+            let found = members.iter().rfind(|member| is_same(&member.value, after));
+            Ok(found.map(|member| Cow::Borrowed(member.value.text)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether SQS takes a character in a body.
+fn is_sent(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r') || c >= ' ' && !matches!(c, '\u{FFFE}' | '\u{FFFF}')
 }
 
 #[derive(Default)]
@@ -227,7 +262,7 @@ impl Writer {
     }
 }
 
-fn key_text(key: &Val) -> Result<std::borrow::Cow<'_, str>, Failure> {
+fn key_text(key: &Val) -> Result<Cow<'_, str>, Failure> {
     match key {
         Val::TStr(text) => Ok(String::from_utf8_lossy(text)),
         _ => Err(Failure::NotText),

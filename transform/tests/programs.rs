@@ -24,7 +24,6 @@ async fn apply(workers: &Transforms, program: &str, body: &str) -> Result<Applie
 
 #[tokio::test]
 async fn unchanged_values_keep_their_text() {
-    let workers = workers();
     let order = r#"{ "id":123456789012345678901234567890, "price": 0.1000,"huge":1e400,"zero":-0, "p":1.10, "e":"\u00e9\/", "n":null }"#;
     let rows = [
         // No value changes, so no byte changes.
@@ -64,7 +63,6 @@ async fn unchanged_values_keep_their_text() {
         (".a //= {} | .a.b = 1", "{}", Some(r#"{"a":{"b":1}}"#)),
         ("{new: .old}", r#"{"old":1e400}"#, Some(r#"{"new":1e400}"#)),
         (".a = \"\\u0000\\uffff\\\"\"", "{}", Some(r#"{"a":"\u0000\uffff\""}"#)),
-        ("\"text\"", "{}", Some("\"text\"")),
         ("null", "{}", Some("null")),
         (".b = 1", r#"{"a":1,"a":2}"#, Some(r#"{"a":2,"b":1}"#)),
         (".a |= tonumber", r#"{"a":"+1.50"}"#, Some(r#"{"a":1.50}"#)),
@@ -73,7 +71,13 @@ async fn unchanged_values_keep_their_text() {
         (".inner |= (fromjson | .x = 1 | tojson)", r#"{"inner":"{\"x\":0}"}"#, Some(r#"{"inner":"{\"x\":1}"}"#)),
         (".data |= (@base64d | ascii_upcase | @base64)", r#"{"data":"YWJj"}"#, Some(r#"{"data":"QUJD"}"#)),
     ];
-    for (program, body, changed) in rows {
+    compare(&rows).await;
+}
+
+/// Checks what programs make of bodies; `None` if nothing changes.
+async fn compare(rows: &[(&str, &str, Option<&str>)]) {
+    let workers = workers();
+    for &(program, body, changed) in rows {
         match (apply(&workers, program, body).await, changed) {
             (Ok(Applied::Unchanged), None) => {}
             (Ok(Applied::Changed { body: sent, .. }), Some(expected)) => {
@@ -82,6 +86,27 @@ async fn unchanged_values_keep_their_text() {
             (outcome, _) => panic!("{program} over {body}: {outcome:?}"),
         }
     }
+}
+
+#[tokio::test]
+async fn a_text_or_a_member_of_the_body_is_sent_as_it_stands() {
+    let rows = [
+        // A text is the body, as by `jq -r`; in a body that is a JSON string it stays one.
+        ("\"text\"", "{}", Some("text")),
+        ("\"text\"", "\"a\"", Some("\"text\"")),
+        ("tojson", "{}", Some("{}")),
+        ("\"a\" | tojson", "{}", Some("\"a\"")),
+        (".m", r#"{"m":"{\"id\": 1.10, \"a\":\"\\u00e9\\n\"}"}"#, Some(r#"{"id": 1.10, "a":"\u00e9\n"}"#)),
+        (".m", r#"{"m":"line\n\ttwo \u00e9 \ud83d\ude00"}"#, Some("line\n\ttwo é 😀")),
+        (".m? // .", "[1, 2]", None),
+        (".\"the-m\"? // .", r#"{"the-m": "a b"}"#, Some("a b")),
+        ("(.m | if type == \"string\" then fromjson else . end | .m)? // .", r#"{"m":"{\"m\":\"x\"}"}"#, Some("x")),
+        ("(.m | if type == \"string\" then fromjson else . end | .m)? // .", r#"{"m": "x"}"#, None),
+        // A member of the body keeps its text, blanks and all.
+        (".m", r#"{"error":"no", "m": { "id": 1.10,  "e":"\u00e9" } }"#, Some(r#"{ "id": 1.10,  "e":"\u00e9" }"#)),
+        (".m", r#"{"m":[1,  2.0]}"#, Some("[1,  2.0]")),
+    ];
+    compare(&rows).await;
 }
 
 #[tokio::test]
@@ -106,6 +131,10 @@ async fn each_failure_explains_itself() {
         (".a + 1", r#"{"a":"x"}"#, "The program failed: cannot calculate \"x\" + 1."),
         ("reduce range(200) as $i (1; [.])", "{}", "The output is nested deeper than 128 levels."),
         (".a = \"x\" * 2000000", "{}", "The output is larger than 1048576 bytes"),
+        ("\"x\" * 2000000", "{}", "The output is larger than 1048576 bytes"),
+        ("\"\"", "{}", "The output is an empty text."),
+        (".m", r#"{"m":"a\u0000b"}"#, "a control character, U+FFFE or U+FFFF"),
+        (".m", r#"{"m":"a\uffff"}"#, "a control character, U+FFFE or U+FFFF"),
     ];
     for (program, body, text) in rows {
         match apply(&workers, program, body).await {
@@ -186,6 +215,7 @@ async fn changes_are_reported_by_field() {
         (".[\"a/b~c\"] = 1", "{}", vec![change("/a~1b~0c", None, Some("1"))]),
         (".a = {b: 1}", r#"{"a":[1]}"#, vec![change("/a", Some("[1]"), Some(r#"{"b":1}"#))]),
         ("{}", "[]", vec![change("", Some("[]"), Some("{}"))]),
+        (".a", r#"{"a":"x"}"#, vec![change("", Some(r#"{"a":"x"}"#), Some("x"))]),
         (".", r#"{"a":1}"#, vec![]),
     ];
     for (program, body, expected) in rows {

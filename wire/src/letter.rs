@@ -72,6 +72,9 @@ pub struct LetterAnswer {
     pub dlq: QueueArn,
     /// Body and attributes, verbatim.
     pub content: Content,
+    /// Where in its body the original is, as a jq path, if the body looks like an error envelope and is sent back as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original_at: Option<String>,
     /// The diagnosis of its latest death.
     pub diagnosis: Diagnosis,
     /// Every death, oldest first.
@@ -112,6 +115,7 @@ impl LetterAnswer {
             main_queue: letter.main_queue,
             dlq: letter.dlq,
             content: letter.content,
+            original_at: letter.original_at,
             diagnosis: letter.diagnosis,
             deaths,
             trace_url: None,

@@ -31,6 +31,10 @@ pub struct DeclareFixRequest {
     #[cfg_attr(feature = "schema", schemars(length(max = REASON_CHARS_MAX), regex(pattern = BLANK_LINES_PATTERN)))]
     #[serde(default)]
     pub note: Option<String>,
+    /// The version of the transform that letters are sent through, for a fix that is no transform itself.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = domain::limits::TRANSFORM_VERSIONS_MAX)))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<u32>,
 }
 
 /// Save a group's note, or remove it if empty.

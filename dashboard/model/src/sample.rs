@@ -8,7 +8,7 @@ pub const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
 
 /// Returns a replay in a state, with waves of these counts and a plan of the same sizes.
 pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveLedger]) -> wire::ReplayAnswer {
-    use domain::replay::{Approval, Ledger, Plan, PlanHash};
+    use domain::replay::{Approval, Ledger, Plan, PlanHash, Wrapped};
     let fix = domain::fix::Fix {
         kind: domain::fix::FixKind::Deploy,
         reference: "v2".into(),
@@ -36,6 +36,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         oldest_sent_at: None,
         left_out: Vec::new(),
         unchecked: Vec::new(),
+        wrapped: Wrapped::default(),
         rounds: waves.len() as u64,
         waves: waves.iter().map(|wave| wave.selected()).collect(),
         pace_per_s: 50,

@@ -3,6 +3,7 @@
 use crate::money::{count, counted};
 use domain::fix::Fix;
 use domain::read::json::{Raw, is_valid};
+use domain::replay::Plan;
 use domain::transform::{DryCounts, DryRun, ProgramFault};
 
 /// Describes a program's effect on some letters in one line.
@@ -35,6 +36,22 @@ pub fn dry_run(run: &DryRun, waiting: i64) -> String {
 /// Describes how a fix changes letters before they are sent. Returns `None` without a transform.
 pub fn sent_as(fix: &Fix) -> Option<String> {
     fix.transform.as_ref().map(|named| format!("changed by {} before sending; originals are kept", named.label()))
+}
+
+/// Says how many letters of a plan look like error envelopes, and whether they go back so. Returns `None` if none do.
+pub fn wrapped(plan: &Plan) -> Option<String> {
+    let n = plan.wrapped.letters;
+    let (look, go) = match n {
+        0 => return None,
+        1 => ("looks like an error envelope", "goes back with its wrapper"),
+        _ => ("look like error envelopes", "go back with their wrapper"),
+    };
+    let words = format!("{} of {} letters {look}", count(n), count(plan.letters.letters.max(0).unsigned_abs()));
+    Some(match (&plan.fix.transform, &plan.wrapped.original_at) {
+        (Some(_), _) => words,
+        (None, Some(_)) => format!("{words} and {go}"),
+        (None, None) => format!("{words} and {go}. The wrappers differ, so no one program is right for all"),
+    })
 }
 
 /// The most members of an object in which a field for an example is looked for.
@@ -86,6 +103,7 @@ fn is_plain(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::replay::Wrapped;
 
     #[test]
     fn counts_of_zero_are_left_out() {
@@ -118,6 +136,42 @@ mod tests {
         assert_eq!(dry_run(&run, 7), "Dry run over 200 letters: 200 changed.");
         run.filter.replays_max = Some(0);
         assert_eq!(dry_run(&run, 7), "Dry run over 200 filtered letters: 200 changed.");
+    }
+
+    #[test]
+    fn a_plan_says_how_many_letters_go_back_with_their_wrapper() {
+        let state = domain::replay::ReplayState::Running { wave: 0, phase: domain::replay::Phase::Sending };
+        let mut plan = crate::sample::replay(state, &[]).replay.plan;
+        plan.letters.letters = 1_200;
+        let named = domain::transform::TransformRef { version: 1, program_hash: "00".into() };
+        let at = Some(".payload".to_string());
+        for (n, original_at, transform, words) in [
+            (0, None, None, None),
+            (
+                1,
+                at.clone(),
+                None,
+                Some("1 of 1,200 letters looks like an error envelope and goes back with its wrapper"),
+            ),
+            (
+                1_200,
+                at.clone(),
+                None,
+                Some("1,200 of 1,200 letters look like error envelopes and go back with their wrapper"),
+            ),
+            (
+                2,
+                None,
+                None,
+                Some(
+                    "2 of 1,200 letters look like error envelopes and go back with their wrapper. The wrappers differ, so no one program is right for all",
+                ),
+            ),
+            (2, at, Some(named), Some("2 of 1,200 letters look like error envelopes")),
+        ] {
+            (plan.wrapped, plan.fix.transform) = (Wrapped { letters: n, original_at }, transform);
+            assert_eq!(wrapped(&plan).as_deref(), words);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use dashboard_model::gate::letters;
 use dashboard_model::ledger::pauses_when;
 use dashboard_model::letters::line as filter_line;
 use dashboard_model::money::{count, count_signed, line};
-use dashboard_model::transform::sent_as;
+use dashboard_model::transform::{sent_as, wrapped};
 use dashboard_model::when;
 use domain::replay::Plan;
 use domain::time::Span;
@@ -83,6 +83,7 @@ pub fn PlanText(
     let filter = filter_line(&plan.filter, clock::absolute)
         .map(|words| view! { <div><dt>"Filter"</dt><dd>{words}</dd></div> }.into_any());
     let transform = sent_as(&plan.fix).map(|words| view! { <div><dt>"Changes"</dt><dd>{words}</dd></div> }.into_any());
+    let wrapped = wrapped(&plan).map(|words| view! { <div><dt>"Wrapped"</dt><dd>{words}</dd></div> }.into_any());
     view! {
         <dl class="plan">
             <div>
@@ -92,6 +93,7 @@ pub fn PlanText(
             {filter}
             {oldest}
             <div><dt>"To"</dt><dd><b>{plan.main_queue.name().to_string()}</b>" (original queue)"</dd></div>
+            {wrapped}
             {transform}
             <div class="plan-waves"><dt>"Waves"</dt><dd>{waves}<WaveSizes waves=plan.waves.clone() /></dd></div>
             <div><dt>"Pace"</dt><dd>{format!("up to {}/s", letters(plan.pace_per_s.into()))}</dd></div>

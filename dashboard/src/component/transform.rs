@@ -51,7 +51,7 @@ pub fn ProgramField(
     view! {
         <div class="program" spellcheck="false">
             <Field label="jq program" lines=true value=program error chars_max=PROGRAM_BYTES_MAX
-                hint=Some("Input: the message body. Output: one JSON value.".to_string())
+                hint=Some("Input: the message body. Output: one value. A text is sent as it is, without quotes.".to_string())
                 on_input=move |text| program.set(text) />
         </div>
     }

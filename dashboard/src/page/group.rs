@@ -24,6 +24,7 @@ mod side;
 mod timeline;
 mod transform;
 mod tried;
+mod unwrap;
 
 use crate::api;
 use crate::component::{Arrivals, Frame, Loaded, Tab, Tabs};

@@ -1,8 +1,9 @@
 //! The components of a replay in a real browser: gate, approval, waves and ledger.
 
 use crate::fixture::{Fixture, frame, show};
-use dashboard::component::{ApproveDialog, GateList, LedgerTable, People, WaveRows};
+use dashboard::component::{ApproveDialog, GateList, LedgerTable, People, PlanText, WaveRows};
 use dashboard::reactive::prelude::*;
+use domain::replay::{Plan, Wrapped};
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -151,6 +152,16 @@ async fn an_approval_needs_a_reason_and_names_the_shown_plan() {
     approval.press().await;
     let sent = approval.sent.get_untracked().unwrap();
     assert_eq!((sent.plan_hash.0.as_str(), sent.reason.as_str(), sent.waivers.len()), ("h1", "v2 is live", 0));
+}
+
+#[wasm_bindgen_test]
+async fn a_plan_says_that_letters_go_back_with_their_wrapper() {
+    let PlanAnswer { plan, duration_ms, .. } = plan(10, "h1");
+    let plan = Plan { wrapped: Wrapped { letters: 10, original_at: Some(".payload".into()) }, ..plan };
+    let fixture = show(move || view! { <PlanText plan=plan duration=duration_ms arrived_since=0 /> });
+    frame().await;
+    let words = "10 of 10 letters look like error envelopes and go back with their wrapper";
+    assert!(fixture.text().contains(words), "{}", fixture.text());
 }
 
 #[wasm_bindgen_test]

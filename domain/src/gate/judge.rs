@@ -24,6 +24,7 @@ pub(super) fn judge(kind: ConditionKind, facts: &GateFacts<'_>, policy: &GatePol
         ConditionKind::DependencyHealthy => dependency_healthy(facts, now),
         ConditionKind::SafeToRepeat => safe_to_repeat(facts.consumers.repeats),
         ConditionKind::LettersReplayable => letters_replayable(facts),
+        ConditionKind::Unwrapped => unwrapped(facts),
         ConditionKind::QueueReady => match &facts.queue {
             QueueFact::Ready(words) => met(words.clone()),
             QueueFact::NotReady(why) => unmet(why.clone()),
@@ -40,7 +41,7 @@ pub(super) fn judge(kind: ConditionKind, facts: &GateFacts<'_>, policy: &GatePol
 
 fn fix_declared(facts: &GateFacts<'_>) -> Judgement {
     match facts.fix {
-        Some(fix) => met(format!("{} {}, declared by {}", fix.kind.label(), fix.reference, fix.declared_by)),
+        Some(fix) => met(format!("{}, declared by {}", fix.label(), fix.declared_by)),
         None => unmet("No fix is declared."),
     }
 }
@@ -148,6 +149,26 @@ fn letters_replayable(facts: &GateFacts<'_>) -> Judgement {
             met(words)
         }
     }
+}
+
+/// Whether a transform does the right thing, its dry run and preview show.
+fn unwrapped(facts: &GateFacts<'_>) -> Judgement {
+    let (wrapped, all) = (facts.wrapped.letters, grouped(&facts.letters.letters.to_string()));
+    let (look, go) = match wrapped {
+        1 => ("looks like an error envelope", "goes back with its wrapper"),
+        _ => ("look like error envelopes", "go back with their wrapper"),
+    };
+    let words = format!("{} of {all} letters {look}", grouped(&wrapped.to_string()));
+    if let Some(transform) = facts.fix.and_then(|fix| fix.transform.as_ref()) {
+        return met(format!("{words}; {} changes what is sent", transform.label()));
+    }
+    let way = match facts.wrapped.original_at {
+        Some(_) => "Send only the original, or waive this if the consumer accepts the wrapper.",
+        None => {
+            "The wrappers differ: plan some of the letters, write a transform, or waive this if the consumer accepts them."
+        }
+    };
+    unmet(format!("{words} and {go}. {way}"))
 }
 
 fn approval(facts: &GateFacts<'_>, policy: &GatePolicy) -> Judgement {

@@ -115,6 +115,7 @@ pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts))
         (facts.original_message_id, facts.main_queue) = (None, None);
         facts.not_replayable.take_if(|reason| !matches!(reason, Replayability::Pointer { .. }));
         facts.remarks.retain(|remark| remark != team::DOUBTFUL);
+        facts.original_at = None;
         if !facts.failure.is_empty() {
             facts.remarks.push(CARRIED_BEFORE.into());
         }
@@ -212,6 +213,10 @@ impl Opener<'_> {
             }
         }
         self.opened.facts.fill_all(opening.facts);
+        // An error envelope of a team that stays.
+        if form.kind == EnvelopeKind::BodyEnvelope && self.stays && self.opened.facts.not_replayable.is_none() {
+            self.opened.facts.original_at = wrapper::original_at(layer);
+        }
         opening.inner
     }
 

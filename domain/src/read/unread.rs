@@ -29,6 +29,7 @@ pub fn unread(message: &DeadMessage) -> Reading {
         main_queue: system.source_queue.clone(),
         original_message_id: message.message_id.clone(),
         original: Content { attributes, ..message.content.clone() },
+        original_at: None,
         group: GroupId::new(hash_hex(&[FINGERPRINT_VERSION, queue.as_str(), "unread"])),
         culprit: None,
         sent_at: system.sent_at,

@@ -16,6 +16,7 @@ use crate::letter::{Letter, LetterStateKind};
 use crate::limits::{PLAN_LETTERS_MAX, WAVES_MAX};
 use crate::policy::ReplayPolicy;
 use crate::time::{Span, Timestamp};
+use crate::wrapped::Wrapped;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -34,12 +35,16 @@ pub struct Selected {
     pub left_out: BTreeMap<String, u64>,
     /// The number of letters with a payload whose presence could not be checked, by reason.
     pub unchecked: BTreeMap<String, u64>,
+    /// The letters of the plan that look like error envelopes.
+    #[serde(default, skip_serializing_if = "Wrapped::is_none")]
+    pub wrapped: Wrapped,
 }
 
 impl Selected {
     /// Counts a letter of the plan.
     pub fn take(&mut self, letter: &Letter) {
         self.letters.include(letter);
+        self.wrapped.count(letter.original_at.as_deref());
         if !self.message_types.contains(&letter.diagnosis.message_type) {
             self.message_types.insert(letter.diagnosis.message_type.clone());
         }
@@ -215,6 +220,7 @@ impl Draft {
             oldest_sent_at: selected.oldest_sent_at,
             left_out: rows(selected.left_out),
             unchecked: rows(selected.unchecked),
+            wrapped: selected.wrapped,
             waves,
             rounds,
             pace_per_s,

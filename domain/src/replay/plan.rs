@@ -11,6 +11,7 @@ use crate::limits::{
 };
 use crate::policy::ReplayPolicy;
 use crate::time::{Span, Timestamp};
+use crate::wrapped::Wrapped;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -96,6 +97,9 @@ pub struct Plan {
     /// Included letters with a payload whose presence could not be checked, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchecked: Vec<LeftOut>,
+    /// Included letters that look like error envelopes.
+    #[serde(default, skip_serializing_if = "Wrapped::is_none")]
+    pub wrapped: Wrapped,
     /// The size of each wave; the first wave is the canary.
     pub waves: Vec<u64>,
     /// The number of consecutive observation windows, at least one per wave (see [`super::rounds`]).

@@ -96,7 +96,7 @@ impl Settling {
 /// #     let facts = GateFacts {
 /// #         group: &plan.group, class: domain::reading::Class::Permanent, fix: Some(&plan.fix), last_died_at: None, last_undated_at: None,
 /// #         dry_run: None, filter: &plan.filter, deployment: None,
-/// #         consumers: ConsumerFacts::default(), letters: &plan.letters, left_out: &[], unchecked: &[],
+/// #         consumers: ConsumerFacts::default(), letters: &plan.letters, left_out: &[], unchecked: &[], wrapped: &plan.wrapped,
 /// #         queue: QueueFact::Ready("standard queue".into()), approver: Some(&"anna".into()),
 /// #         waivers: &[], four_eyes: true,
 /// #     };

@@ -10,34 +10,35 @@ use domain::money::{Currency, Decimal, Money};
 use domain::person::{Person, PersonId};
 use domain::policy::{GatePolicy, MessageTypeRule, Policy};
 use domain::reading::Class;
-use domain::replay::Waiver;
+use domain::replay::{Waiver, Wrapped};
 use domain::time::{Span, Timestamp};
 use domain::transform::{DryCounts, DryRun, Transform};
 
 const FIXED_AT: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
-fn s(seconds: i64) -> Timestamp {
+pub fn s(seconds: i64) -> Timestamp {
     FIXED_AT.plus(Span::from_secs(seconds))
 }
 
 /// A world in which every condition holds; each row changes one thing.
-struct World {
+pub struct World {
     class: Class,
-    fix: Option<Fix>,
-    dry_run: Option<DryRun>,
+    pub fix: Option<Fix>,
+    pub dry_run: Option<DryRun>,
     filter: LetterFilter,
     last_died_at: Option<Timestamp>,
     last_undated_at: Option<Timestamp>,
-    deployment: Option<Deployment>,
+    pub deployment: Option<Deployment>,
     letters: Tally,
+    pub wrapped: Wrapped,
     queue: QueueFact,
     approver: Option<Person>,
     waivers: Vec<Waiver>,
     policy: GatePolicy,
-    now: Timestamp,
+    pub now: Timestamp,
 }
 
-fn fix(kind: FixKind, reference: &str) -> Fix {
+pub fn fix(kind: FixKind, reference: &str) -> Fix {
     Fix {
         kind,
         reference: reference.into(),
@@ -50,11 +51,11 @@ fn fix(kind: FixKind, reference: &str) -> Fix {
     }
 }
 
-fn deployed(version: &str, at: Timestamp) -> Option<Deployment> {
+pub fn deployed(version: &str, at: Timestamp) -> Option<Deployment> {
     Some(Deployment { service: "orders".into(), version: version.into(), commit: None, at })
 }
 
-fn good() -> World {
+pub fn good() -> World {
     World {
         class: Class::Permanent,
         fix: Some(fix(FixKind::Deploy, "v2")),
@@ -64,6 +65,7 @@ fn good() -> World {
         last_undated_at: None,
         deployment: deployed("v2", s(-5)),
         letters: Tally { letters: 3, ..Tally::default() },
+        wrapped: Wrapped::default(),
         queue: QueueFact::Ready("orders answers".into()),
         approver: Some(Person::from("anna")),
         waivers: Vec::new(),
@@ -72,7 +74,7 @@ fn good() -> World {
     }
 }
 
-fn gate(world: &World) -> Gate {
+pub fn gate(world: &World) -> Gate {
     gate_with_unchecked(world, &[])
 }
 
@@ -91,6 +93,7 @@ fn gate_with_unchecked(world: &World, unchecked: &[String]) -> Gate {
         letters: &world.letters,
         left_out: &[],
         unchecked,
+        wrapped: &world.wrapped,
         queue: world.queue.clone(),
         approver: world.approver.as_ref(),
         waivers: &world.waivers,
@@ -141,7 +144,7 @@ fn one_message_type_that_requires_four_eyes_is_enough() {
 
 /// Checks which conditions are unmet after a change of the good world.
 #[track_caller]
-fn check(change: impl FnOnce(&mut World), unmet: &[ConditionKind]) {
+pub fn check(change: impl FnOnce(&mut World), unmet: &[ConditionKind]) {
     let mut world = good();
     change(&mut world);
     let gate = gate(&world);
@@ -154,7 +157,7 @@ fn check(change: impl FnOnce(&mut World), unmet: &[ConditionKind]) {
 #[test]
 fn each_condition_closes_the_gate_alone() {
     use ConditionKind::{Approval, DependencyHealthy, FixDeclared, FixIsLive};
-    use ConditionKind::{LettersReplayable, QueueReady, Quiet, SafeToRepeat};
+    use ConditionKind::{LettersReplayable, QueueReady, Quiet, SafeToRepeat, Unwrapped};
     let eur = |amount| Money { amount: Decimal::from(amount), currency: Currency::parse("EUR").unwrap() };
 
     check(|_| {}, &[]);
@@ -189,6 +192,24 @@ fn each_condition_closes_the_gate_alone() {
         &[SafeToRepeat, Approval],
     );
     check(|w| w.letters.money.add(eur(1)), &[SafeToRepeat]);
+    check(|w| w.wrapped.letters = 1, &[Unwrapped]);
+}
+
+pub fn transform(version: u32, program: &str) -> Transform {
+    Transform {
+        group: GroupId::from("g"),
+        version,
+        program: program.into(),
+        note: None,
+        saved_by: Actor::from("otto"),
+        saved_at: s(-100),
+    }
+}
+
+pub fn tried(of: &Transform, (changed, unchanged, failed): (u64, u64, u64), next: Option<&str>) -> Option<DryRun> {
+    let run = DryRun::begun(of, &LetterFilter::default(), &Actor::from("otto"), s(0), 0);
+    let counts = DryCounts { changed, unchanged, failed };
+    Some(run.counted(counts, Vec::new(), next.map(Into::into), s(1)))
 }
 
 #[test]
@@ -235,21 +256,8 @@ fn an_approval_on_one_machine_is_never_called_a_second_persons() {
 
 #[test]
 fn a_transform_must_be_tried_and_must_change_something() {
-    let transform = |version: u32, program: &str| Transform {
-        group: GroupId::from("g"),
-        version,
-        program: program.into(),
-        note: None,
-        saved_by: Actor::from("otto"),
-        saved_at: s(-100),
-    };
     let declared = |named: &Transform| {
         Some(Fix { transform: Some(named.named()), ..fix(FixKind::PayloadTransform, &format!("v{}", named.version)) })
-    };
-    let tried = |of: &Transform, (changed, unchanged, failed), next: Option<&str>| {
-        let run = DryRun::begun(of, &LetterFilter::default(), &Actor::from("otto"), s(0), 0);
-        let counts = DryCounts { changed, unchanged, failed };
-        Some(run.counted(counts, Vec::new(), next.map(Into::into), s(1)))
     };
     let (one, two) = (transform(1, ".a = 1"), transform(2, ".a = 2"));
     let rows: [(&str, Option<DryRun>, bool); 8] = [
@@ -329,6 +337,7 @@ fn only_conditions_with_fallible_evidence_can_be_waived() {
     check(|w| and(w, |w| w.last_died_at = Some(s(1))), &[]);
     check(|w| and(w, |w| w.now = s(10)), &[]);
     check(|w| and(w, |w| w.class = Class::Transient), &[]);
+    check(|w| and(w, |w| w.wrapped.letters = 3), &[]);
     let eur = Money { amount: Decimal::from(1), currency: Currency::parse("EUR").unwrap() };
     check(
         |w| {

@@ -37,3 +37,4 @@ mod titles;
 mod unwrapping;
 mod watch;
 mod weights;
+mod wrapped;

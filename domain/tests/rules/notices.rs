@@ -15,7 +15,7 @@ use domain::notice::{
 use domain::person::Person;
 use domain::policy::GatePolicy;
 use domain::reading::Class;
-use domain::replay::Waiver;
+use domain::replay::{Waiver, Wrapped};
 use domain::time::{Span, Timestamp};
 
 fn s(seconds: i64) -> Timestamp {
@@ -68,6 +68,7 @@ fn condition(
         letters: &letters,
         left_out: &[],
         unchecked: &[],
+        wrapped: &Wrapped::default(),
         queue: QueueFact::Ready("orders answers".into()),
         approver: Some(&Person::from("anna")),
         waivers,

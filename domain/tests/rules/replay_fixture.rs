@@ -10,6 +10,7 @@ use domain::policy::GatePolicy;
 use domain::reading::Class;
 use domain::replay::{
     Approval, Backlog, Ledger, PauseReason, Phase, Plan, QueueCounts, Replay, ReplayState, Settling, Step, WaveLedger,
+    Wrapped,
 };
 use domain::time::{Span, Timestamp};
 use serde_json::{Map, Value, json};
@@ -42,6 +43,7 @@ pub fn open_gate() -> OpenGate {
         letters: &Tally { letters: 1, ..Tally::default() },
         left_out: &[],
         unchecked: &[],
+        wrapped: &Wrapped::default(),
         queue: QueueFact::Ready("orders answers".into()),
         approver: Some(&approver),
         waivers: &[],
@@ -76,6 +78,7 @@ pub fn plan() -> Plan {
         oldest_sent_at: None,
         left_out: Vec::new(),
         unchecked: Vec::new(),
+        wrapped: Wrapped::default(),
         rounds: 3,
         waves: vec![2, 8, 16],
         pace_per_s: 10,

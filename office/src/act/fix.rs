@@ -26,21 +26,35 @@ pub async fn declare_fix(
     let facts = facts(office, id).await?;
     let now = office.now();
     let reference = line("the fix's reference", &request.reference)?;
-    let transform = match request.kind {
-        FixKind::PayloadTransform => Some(named(office, id, &reference).await?),
-        _ => None,
+    let transform = match (request.kind, request.transform) {
+        (FixKind::PayloadTransform, None) => Some(named(office, id, version_in(&reference)?).await?),
+        (FixKind::PayloadTransform, Some(_)) => {
+            return Err(OfficeError::Invalid(
+                "the reference of a payload transform names its version; leave out `transform`".into(),
+            ));
+        }
+        (_, Some(version)) => Some(named(office, id, version).await?),
+        (_, None) => None,
     };
+    let reference = match (request.kind, &transform) {
+        (FixKind::PayloadTransform, Some(named)) => format!("v{}", named.version),
+        _ => reference,
+    };
+    // The same fix with another transform works since it was declared.
+    let is_same =
+        |before: &&Fix| before.kind == request.kind && before.reference == reference && before.transform != transform;
+    let effective_at = facts.variant.state.fix().filter(is_same).map_or(now, |before| before.effective_at);
     let fix = Fix {
         kind: request.kind,
-        reference: transform.as_ref().map_or(reference, |named| format!("v{}", named.version)),
+        reference,
         note: optional("the note", request.note.as_deref())?,
         declared_by: actor.clone(),
         declared_by_id: identity,
         declared_at: now,
-        effective_at: now,
+        effective_at,
         transform,
     };
-    let detail = format!("{} {}", fix.kind.label(), fix.reference);
+    let detail = fix.label();
     let note = fix.note.clone();
     let state = match &facts.variant.state {
         GroupState::Open | GroupState::FixDeclared { .. } | GroupState::Regressed { .. } => {
@@ -61,10 +75,13 @@ pub async fn declare_fix(
     commit_once(office, vec![write(&facts.variant, facts.variant.moved(state)), audit]).await
 }
 
-/// Reads the version of a transform that a reference names: `v2` or `2`.
-async fn named(office: &Office, id: &GroupId, reference: &str) -> Result<TransformRef, OfficeError> {
-    let version = reference.strip_prefix('v').unwrap_or(reference).parse();
-    let version = version.map_err(|_| OfficeError::NoVersion)?;
+/// Returns the version of a transform that a reference names: `v2` or `2`.
+fn version_in(reference: &str) -> Result<u32, OfficeError> {
+    reference.strip_prefix('v').unwrap_or(reference).parse().map_err(|_| OfficeError::NoVersion)
+}
+
+/// Reads a version of a transform.
+async fn named(office: &Office, id: &GroupId, version: u32) -> Result<TransformRef, OfficeError> {
     let facts = office.store.transform(id, version).await?.ok_or(OfficeError::NoTransform(version))?;
     Ok(facts.transform.named())
 }
@@ -78,7 +95,7 @@ pub async fn withdraw_fix(office: &Office, actor: &Actor, id: &GroupId, reason: 
         GroupState::Paused { replay, fix: Some(_) } => GroupState::Paused { replay: replay.clone(), fix: None },
         _ => return Err(OfficeError::NotNow("this group has no fix that can be withdrawn now".into())),
     };
-    let detail = facts.variant.state.fix().map(|fix| format!("{} {}", fix.kind.label(), fix.reference));
+    let detail = facts.variant.state.fix().map(Fix::label);
     let audit =
         Auditor::new(actor, id, office.now()).record(Act::FixWithdrawn, detail.unwrap_or_default(), Some(reason));
     commit_once(office, vec![write(&facts.variant, facts.variant.moved(state)), audit]).await

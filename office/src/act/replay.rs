@@ -143,7 +143,7 @@ async fn resume_once(
     let gate = judged.gate.open().map_err(OfficeError::GateClosed)?;
     // The gate does not open without a fix.
     let fix = facts.variant.state.fix().ok_or(OfficeError::PlanChanged)?;
-    let detail_of_fix = format!("{} {}", fix.kind.label(), fix.reference);
+    let detail_of_fix = fix.label();
     let Some(resumed) = replay.resume(&gate, &ledger, &waivers, fix.transform.clone()) else {
         return Err(OfficeError::NotNow("this replay cannot be resumed now; reload to see its state".into()));
     };

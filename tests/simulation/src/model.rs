@@ -12,7 +12,7 @@ use domain::gate::OpenGate;
 use domain::group::Tally;
 use domain::id::{Actor, GroupId, QueueArn, ReplayId};
 use domain::replay::{
-    Approval, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Plan, Replay, ReplayState, letters_digest,
+    Approval, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Plan, Replay, ReplayState, Wrapped, letters_digest,
 };
 use domain::time::{Span, Timestamp};
 use executor::Executor;
@@ -355,6 +355,7 @@ fn approved(now: Timestamp) -> Replay {
         oldest_sent_at: None,
         left_out: Vec::new(),
         unchecked: Vec::new(),
+        wrapped: Wrapped::default(),
         rounds: WAVES.len() as u64,
         waves: WAVES.to_vec(),
         pace_per_s: 10_000,

@@ -142,7 +142,8 @@ async fn perform(fixture: &mut Fixture, facts: &GroupFacts, action: Action) {
     match action {
         Action::Declare => {
             let kind = [FixKind::Deploy, FixKind::Deploy, FixKind::DataRepair][fixture.chance.below(3)];
-            let request = DeclareFixRequest { kind, reference: format!("v{}", fixture.version), note: None };
+            let request =
+                DeclareFixRequest { kind, reference: format!("v{}", fixture.version), note: None, transform: None };
             let _ = act::declare_fix(office, &who, group, &request).await;
         }
         Action::Transform => transform(fixture, office, &who, group).await,
@@ -233,7 +234,7 @@ async fn transform(fixture: &mut Fixture, office: &Office, who: &Actor, group: &
         }
     }
     let kind = FixKind::PayloadTransform;
-    let request = DeclareFixRequest { kind, reference: format!("v{}", saved.version), note: None };
+    let request = DeclareFixRequest { kind, reference: format!("v{}", saved.version), note: None, transform: None };
     let _ = act::declare_fix(office, who, group, &request).await;
 }
 

@@ -183,7 +183,7 @@ impl Metered {
 
     async fn declare(&self, kind: FixKind, reference: &str) -> Vec<GroupId> {
         let groups = self.all_groups().await;
-        let declare = DeclareFixRequest { kind, reference: reference.into(), note: None };
+        let declare = DeclareFixRequest { kind, reference: reference.into(), note: None, transform: None };
         for group in &groups {
             act::declare_fix(&self.world.office, &self.world.otto(), group, &declare).await.expect("a fix");
         }

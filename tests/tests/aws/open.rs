@@ -218,7 +218,7 @@ async fn open_letters(opened: &Opened) -> (i64, Option<domain::id::GroupId>) {
 async fn approved(opened: &Opened, options: &PlanOptions) -> ReplayId {
     let (office, group) = (&opened.office, open_letters(opened).await.1.expect("a group"));
     let (otto, anna) = (Actor::from("otto"), Actor::from("anna"));
-    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None, transform: None };
     act::declare_fix(office, &otto, &group, &fix).await.expect("a fix");
     let plan = act::make_plan(office, &otto, &group, options).await.expect("a plan");
     // The orders carry money, and these consumers say nothing of themselves.

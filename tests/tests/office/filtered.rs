@@ -167,7 +167,8 @@ async fn a_dry_run_opens_the_gate_only_for_plans_of_its_letters() {
     let program = r#"if .type == "order.refund" then .tried = true else error("not a refund") end"#.to_string();
     let save = SaveTransformRequest { program: program.clone(), note: None };
     act::save_transform(&world.office, &world.otto(), &group, &save).await.unwrap();
-    let fix = DeclareFixRequest { kind: FixKind::PayloadTransform, reference: "v1".into(), note: None };
+    let fix =
+        DeclareFixRequest { kind: FixKind::PayloadTransform, reference: "v1".into(), note: None, transform: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     let (all, refunds, placed) = (LetterFilter::default(), kind("order.refund"), kind("order.placed"));
 

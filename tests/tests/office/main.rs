@@ -46,3 +46,4 @@ mod titles;
 mod transform;
 mod unwrapped;
 mod views;
+mod wrapped;

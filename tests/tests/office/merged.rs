@@ -102,7 +102,7 @@ pub(crate) async fn ask<T: serde::de::DeserializeOwned>(router: &Router, path: &
 }
 
 fn fix(version: &str) -> DeclareFixRequest {
-    DeclareFixRequest { kind: FixKind::Deploy, reference: version.into(), note: None }
+    DeclareFixRequest { kind: FixKind::Deploy, reference: version.into(), note: None, transform: None }
 }
 
 #[tokio::test]

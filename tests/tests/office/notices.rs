@@ -182,7 +182,12 @@ async fn an_open_circuit_keeps_a_transient_group_closed_until_it_closes() {
     world.intake().await;
     let group = world.only_group().await;
     world.advance(Span::from_secs(1));
-    let fix = DeclareFixRequest { kind: FixKind::DependencyRecovered, reference: "status page".into(), note: None };
+    let fix = DeclareFixRequest {
+        kind: FixKind::DependencyRecovered,
+        reference: "status page".into(),
+        note: None,
+        transform: None,
+    };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
     let plan = world.plan(&group, &PlanOptions::default()).await;

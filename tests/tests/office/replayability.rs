@@ -90,7 +90,12 @@ async fn a_letter_whose_payload_expires_between_plan_and_send_is_not_sent() {
     assert_eq!(world.intake().await.kept, 2);
     let group = world.only_group().await;
     world.advance(Span::from_secs(1));
-    let fix = DeclareFixRequest { kind: FixKind::DependencyRecovered, reference: "the target".into(), note: None };
+    let fix = DeclareFixRequest {
+        kind: FixKind::DependencyRecovered,
+        reference: "the target".into(),
+        note: None,
+        transform: None,
+    };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(2), ..PlanOptions::default() };

@@ -39,7 +39,7 @@ async fn world_with_letters(count: u64) -> (World, GroupId) {
 }
 
 fn fix(reference: &str) -> DeclareFixRequest {
-    DeclareFixRequest { kind: FixKind::Deploy, reference: reference.into(), note: None }
+    DeclareFixRequest { kind: FixKind::Deploy, reference: reference.into(), note: None, transform: None }
 }
 
 async fn planned(world: &World, group: &GroupId, reference: &str) -> ApproveRequest {

@@ -43,7 +43,7 @@ fn only_cents_work(message: &Received) -> Option<&'static str> {
 }
 
 fn declare(version: &str) -> DeclareFixRequest {
-    DeclareFixRequest { kind: FixKind::PayloadTransform, reference: version.into(), note: None }
+    DeclareFixRequest { kind: FixKind::PayloadTransform, reference: version.into(), note: None, transform: None }
 }
 
 async fn world_with_letters(count: u64) -> (World, GroupId) {

@@ -7,6 +7,7 @@ use crate::api;
 use crate::command::Command;
 use crate::component::{At, Dialog, Field, Kind, Reason, toaster};
 use crate::reactive::prelude::*;
+use dashboard_model::transform::sent_as;
 use domain::fix::{Fix, FixKind};
 use domain::group::GroupState;
 use domain::reading::Class;
@@ -33,9 +34,12 @@ pub(super) fn FixCard(current: CurrentGroup, fix: Fix) -> impl IntoView {
         matches!(detail.row.state, GroupState::FixDeclared { .. } | GroupState::Paused { fix: Some(_), .. })
     });
     let note = fix.note.clone().map(|note| view! { <p class="card-note">{note}</p> }.into_any());
+    let changes = sent_as(&fix).filter(|_| fix.kind != FixKind::PayloadTransform);
+    let changes = changes.map(|words| view! { <p class="card-note">{format!("Letters are {words}.")}</p> }.into_any());
     view! {
         <div class="card">
             <p class="card-title"><b>{fix.kind.label()}</b>" "<span class="mono">{fix.reference.clone()}</span></p>
+            {changes}
             {note}
             <p class="muted">
                 {format!("Declared by {} ", fix.declared_by)}<At at=Signal::stored(fix.declared_at) />
@@ -84,7 +88,7 @@ pub(super) fn DeclareDialog(current: CurrentGroup, planning: Planning, open: RwS
     Effect::new(move || {
         if open.get() {
             let transient = current.now().row.classification.class == Class::Transient;
-            let program = current.now().row.state.fix().is_some_and(|fix| fix.transform.is_some());
+            let program = current.now().row.state.fix().is_some_and(|fix| fix.kind == FixKind::PayloadTransform);
             kind.set(match (program, transient) {
                 (true, _) => FixKind::PayloadTransform,
                 (_, true) => FixKind::DependencyRecovered,
@@ -109,7 +113,7 @@ pub(super) fn DeclareDialog(current: CurrentGroup, planning: Planning, open: RwS
     });
     let declare = move |reference: String| {
         let note = Some(note.get_untracked()).filter(|note| !note.trim().is_empty());
-        let request = DeclareFixRequest { kind: kind.get_untracked(), reference, note };
+        let request = DeclareFixRequest { kind: kind.get_untracked(), reference, note, transform: None };
         command.run(api::declare_fix(current.id(), request), move |detail| {
             current.put(detail);
             open.try_set(false);

@@ -78,7 +78,7 @@ impl Planning {
 
     /// Returns the letters of the next plan: those of the current plan, or else those of the page's filter. Fails if they
     /// were chosen one by one, by somebody else or before a reload. Not tracked.
-    fn choice(self) -> Result<Choice, String> {
+    pub(super) fn choice(self) -> Result<Choice, String> {
         let Some(plan) = self.current.now().plan.as_ref().map(|plan| plan.plan.clone()).filter(|plan| plan.named)
         else {
             return Ok(Choice { filter: self.filter(), letters: Vec::new() });

@@ -8,6 +8,7 @@ use super::note::NoteCard;
 use super::owner::OwnerCard;
 use super::plan::{ApproveButton, PlanButton, PlanPart, Planning};
 use super::tried::TriedFixes;
+use super::unwrap::Unwrap;
 use crate::clock;
 use crate::component::{At, Button, GateList, Kind, Toaster, toaster};
 use crate::page::replay::{Compact, Controls};
@@ -15,6 +16,7 @@ use crate::reactive::prelude::*;
 use dashboard_model::gate::opens_at;
 use dashboard_model::ledger::short;
 use dashboard_model::money::count;
+use domain::fix::FixKind;
 use domain::group::GroupState;
 use domain::role::Permission;
 use wire::{GroupAnswer, ReplayAnswer};
@@ -80,7 +82,7 @@ fn Before(current: CurrentGroup, actions: Actions, planning: Planning) -> impl I
                     }
                     .into_any(),
                     (true, false, false) => view! { <PlanButton planning kind=Kind::Primary verb="Plan replay" /> }.into_any(),
-                    (true, true, _) => view! { <ApproveButton current actions /> }.into_any(),
+                    (true, true, _) => view! { <ApproveButton current actions /> <Unwrap current planning /> }.into_any(),
                 })}
             </div>
         </GatePart>
@@ -146,7 +148,7 @@ fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: bool) 
             <h2>"Fix"</h2>
             {part(move || match (fix.get(), failed_fix.get()) {
                 (Some(fix), _) => {
-                    let again = if fix.transform.is_some() { "Edit program…" } else { "Declare another fix…" };
+                    let again = if fix.kind == FixKind::PayloadTransform { "Edit program…" } else { "Declare another fix…" };
                     view! {
                     <FixCard current fix />
                     <DeclareButton declaring kind=Kind::Plain verb=again />

@@ -48,8 +48,12 @@ impl<'a> Named<'a> {
 
     /// Returns the members with these names, in the order of the names.
     pub fn all(&self, names: &'static [&'static str]) -> impl Iterator<Item = Raw<'a>> {
-        let named =
-            |name: &'static str| self.members.iter().filter(move |(key, _)| is_name(key, name)).map(|(_, raw)| *raw);
+        self.spelled(names).map(|(_, raw)| raw)
+    }
+
+    /// Returns the members with these names, in the order of the names, each with its key as it is spelled.
+    pub fn spelled(&self, names: &'static [&'static str]) -> impl Iterator<Item = (&'a str, Raw<'a>)> {
+        let named = |name: &'static str| self.members.iter().filter(move |(key, _)| is_name(key, name)).copied();
         names.iter().filter(|name| self.bits & bit(name) != 0).flat_map(move |name| named(name))
     }
 

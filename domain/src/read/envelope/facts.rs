@@ -41,6 +41,8 @@ pub struct Facts {
     pub sent_at: Option<Timestamp>,
     /// The deadline that the envelope states.
     pub deadline: Option<Timestamp>,
+    /// Where the original is in a body that looks like an error envelope and stays; see `Letter::original_at`.
+    pub original_at: Option<String>,
     /// Why it cannot be sent back, if it cannot.
     pub not_replayable: Option<Replayability>,
     /// Remarks for people.
@@ -80,6 +82,7 @@ impl Facts {
         take(&mut self.producer_version, inner.producer_version);
         take(&mut self.sent_at, inner.sent_at);
         take(&mut self.deadline, inner.deadline);
+        take(&mut self.original_at, inner.original_at);
         take(&mut self.not_replayable, inner.not_replayable);
         self.remarks.extend(inner.remarks);
     }

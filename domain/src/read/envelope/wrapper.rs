@@ -4,13 +4,17 @@
 //! application's own message has, too. So the error counts only if nothing else says why the message failed, if no redrive
 //! policy moved it, and if it has the form of an error. The body stays as it is.
 
+use super::DEPTH_MAX;
 use super::context::{self, Named};
 use super::failure::{failure_of, with_type};
+use super::layer::Layer;
 use super::team::{self, ATTRIBUTES, FLAT_MESSAGES, FLAT_STACKS, FLAT_TYPES};
 use super::thrown::{self, TRACEBACKS};
 use crate::read::json::{Index, Raw};
 use crate::read::type_name::looks_like_type;
 use crate::reading::Failure;
+use alloc::borrow::Cow;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -109,6 +113,39 @@ fn of_object(raw: Raw<'_>) -> Option<Failure> {
     thrown::complete(&mut failure);
     let is_typed = failure.error_type.as_deref().is_some_and(looks_like_type);
     (is_typed || failure.stack.as_deref().is_some_and(thrown::is_stack)).then_some(failure)
+}
+
+/// Returns where the original is in a body that may be a wrapper, as a jq path; `None` if the layer is not the body
+/// itself, or has no original. A wrapper that was sent back as it was and failed again is wrapped twice, by the same
+/// consumer under the same name.
+pub fn original_at(layer: &Layer<'_>) -> Option<String> {
+    if !layer.outermost {
+        return None;
+    }
+    let (member, text) = original_in(&layer.body)?;
+    let (mut path, mut text) = (member.clone(), text.into_owned());
+    for _ in 1..DEPTH_MAX {
+        let inner = Index::new(Raw::new(&text));
+        let again = failure(&inner).and_then(|_| original_in(&inner)).filter(|(other, _)| *other == member);
+        let Some((_, found)) = again else { break };
+        path = format!("{path} | {AS_JSON} | {member}");
+        text = found.into_owned();
+    }
+    Some(path)
+}
+
+/// Reads a text as JSON, and leaves any other value.
+const AS_JSON: &str = r#"if type == "string" then fromjson else . end"#;
+
+/// Returns the jq path of the original in a wrapper, and its text.
+fn original_in<'a>(body: &Index<'a>) -> Option<(String, Cow<'a, str>)> {
+    let wrapper = Named::from_index(body);
+    let mut clear = wrapper.spelled(ORIGINALS).filter(|(_, raw)| is_message(*raw));
+    let (key, raw) = clear.next().or_else(|| wrapper.spelled(VAGUE_ORIGINALS).find(|(_, raw)| is_json(*raw)))?;
+    // A key has nothing but letters of the names above and separators.
+    let is_plain = key.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    let path = if is_plain { format!(".{key}") } else { format!(".\"{key}\"") };
+    Some((path, raw.as_text().unwrap_or(Cow::Borrowed(raw.text()))))
 }
 
 fn is_message(raw: Raw<'_>) -> bool {

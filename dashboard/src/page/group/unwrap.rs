@@ -1,0 +1,65 @@
+//! Sends only the originals of letters that look like error envelopes: saves the offered program, tries it on the plan's
+//! letters, declares the same fix with it, and plans again.
+
+use super::current::CurrentGroup;
+use super::fix::why_not_declare;
+use super::plan::Planning;
+use crate::api::{self, ApiError};
+use crate::command::Command;
+use crate::component::{Button, Problem};
+use crate::reactive::prelude::*;
+use domain::replay::Plan;
+use domain::role::Permission;
+use wire::{DeclareFixRequest, DryRunRequest, GroupAnswer, SaveTransformRequest};
+
+/// Offers the program for the plan. Shows nothing if there is none, or if a transform changes the letters already.
+#[component]
+pub(super) fn Unwrap(current: CurrentGroup, planning: Planning) -> impl IntoView {
+    let command = Command::new();
+    let may = current.why_not(Permission::Triage, why_not_declare);
+    let why_not = Signal::derive(move || planning.why_not().get().or_else(|| may.get()));
+    let offered = current.part(|detail| {
+        let plan = &detail.plan.as_ref()?.plan;
+        let program = plan.wrapped.program().filter(|_| plan.fix.transform.is_none())?;
+        Some((plan.clone(), program))
+    });
+    let press = move |()| {
+        let Some((plan, program)) = offered.get_untracked() else { return };
+        // The plan is gone once the fix has changed, and with it the choice of letters.
+        let choice = planning.choice();
+        command.run(declared_with(plan, program), move |detail| {
+            current.put(detail);
+            if let Ok(choice) = choice {
+                planning.plan(choice);
+            }
+        });
+    };
+    view! {
+        <Show when=move || offered.with(Option::is_some)>
+            <Button press busy=command.busy() why_not>"Send only the original"</Button>
+        </Show>
+        <Problem error=command.error() />
+    }
+}
+
+/// Declares a plan's fix with this program, once it was tried on the plan's letters.
+async fn declared_with(plan: Plan, program: String) -> Result<GroupAnswer, ApiError> {
+    let Plan { group: id, fix, filter, .. } = plan;
+    let saved = api::transforms(id.clone()).await?.versions.into_iter().find(|view| view.transform.program == program);
+    let version = match saved {
+        Some(view) => view.transform.version,
+        None => api::save_transform(id.clone(), SaveTransformRequest { program, note: None }).await?.version,
+    };
+    let mut go_on = None;
+    loop {
+        let request = DryRunRequest { version, go_on, filter: filter.clone() };
+        let run = api::dry_run(id.clone(), request).await?;
+        if run.is_whole() {
+            break;
+        }
+        go_on = Some(run.revision);
+    }
+    let request =
+        DeclareFixRequest { kind: fix.kind, reference: fix.reference, note: fix.note, transform: Some(version) };
+    api::declare_fix(id, request).await
+}
