@@ -76,7 +76,7 @@ pub struct Facet {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Facets {
-    /// How many letters of the group were read.
+    /// How many letters of the group were compared.
     pub letters: u32,
     /// How many letters of other groups they were compared with. Without any there are no facets.
     pub others: u32,
@@ -85,19 +85,38 @@ pub struct Facets {
 }
 
 /// Compares letters of a group with letters of other groups. Reads at most [`FACET_LETTERS_MAX`] of each.
+///
+/// Only letters whose payload could be read are compared: a truncated body lacks every field. Where there are too few on
+/// one side, the attributes of all letters are compared, and nothing is said if they show nothing.
 pub fn facets(inside: &[Letter], outside: &[Letter]) -> Facets {
     let inside = &inside[..inside.len().min(FACET_LETTERS_MAX)];
     let outside = &outside[..outside.len().min(FACET_LETTERS_MAX)];
+    if count(inside.len()) < LETTERS_MIN || outside.is_empty() {
+        return Facets { letters: count(inside.len()), others: count(outside.len()), facets: Vec::new() };
+    }
+    let readable = |letters: &[Letter]| -> Vec<Carried> {
+        let readable = letters.iter().filter(|letter| collect::is_readable(&letter.content));
+        readable.map(|letter| collect::carried(&letter.content)).collect()
+    };
+    let (ours, theirs) = (readable(inside), readable(outside));
+    if count(ours.len()) >= LETTERS_MIN && !theirs.is_empty() {
+        return compared(ours, theirs);
+    }
+    let attributes = |letters: &[Letter]| -> Vec<Carried> {
+        letters.iter().map(|letter| collect::attributes(&letter.content)).collect()
+    };
+    let found = compared(attributes(inside), attributes(outside));
+    if found.facets.is_empty() { Facets { others: 0, ..found } } else { found }
+}
+
+fn compared(inside: Vec<Carried>, outside: Vec<Carried>) -> Facets {
     let (letters, others) = (count(inside.len()), count(outside.len()));
-    if letters < LETTERS_MIN || others == 0 {
-        return Facets { letters, others, facets: Vec::new() };
-    }
     let mut fields: BTreeMap<Field, Tally> = BTreeMap::new();
-    for letter in inside {
-        add(&mut fields, collect::carried(&letter.content), |both| &mut both.inside);
+    for carried in inside {
+        add(&mut fields, carried, |both| &mut both.inside);
     }
-    for letter in outside {
-        add(&mut fields, collect::carried(&letter.content), |both| &mut both.outside);
+    for carried in outside {
+        add(&mut fields, carried, |both| &mut both.outside);
     }
     let mut found: Vec<Facet> =
         fields.into_iter().filter_map(|(field, tally)| tally.facet(field, letters, others)).collect();

@@ -53,6 +53,21 @@ fn a_field_that_is_missing_is_a_facet() {
 }
 
 #[test]
+fn letters_whose_payload_cannot_be_read_are_not_compared() {
+    let broken = |n: usize| letters((0..n).map(|n| format!(r#"{{"order":{n},"currency":"EUR","to"#)));
+    let euros = || letters((0..20).map(|n| format!(r#"{{"order":{n},"currency":"EUR"}}"#)));
+    let found = facets(&euros(), &broken(6));
+    assert_eq!((noted(&found), found.others), (vec![], 0), "nothing is known about the others");
+    assert_eq!(facets(&broken(6), &euros()).others, 0, "what is cut off is not missing");
+    let mut others = broken(6);
+    others.extend(letters((0..9).map(|n| format!(r#"{{"order":{n},"currency":"CHF"}}"#))));
+    assert_eq!(noted(&facets(&euros(), &others)), ["currency = EUR: 20/20 0/9"]);
+    let from =
+        |source: &str| -> Vec<Letter> { (0..9).map(|n| letter(n, "plain text", &[("source", source)])).collect() };
+    assert_eq!(noted(&facets(&from("shop"), &from("till"))), ["source = shop: 9/9 0/9"], "attributes are readable");
+}
+
+#[test]
 fn a_field_that_others_lack_is_a_facet() {
     let inside = letters((0..20).map(|n| format!(r#"{{"order":{n},"gift":{{"card":"g-{n}"}}}}"#)));
     let outside = letters((0..20).map(|n| format!(r#"{{"order":{n}}}"#)));

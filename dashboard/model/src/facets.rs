@@ -34,7 +34,8 @@ pub fn samples(found: &Facets) -> String {
         return "There is only one letter here, so there is nothing to compare.".to_string();
     }
     if found.others == 0 {
-        return "There are no letters of other groups of this queue to compare with.".to_string();
+        return "There is nothing to compare: no other groups of this queue have letters, or payloads cannot be read."
+            .to_string();
     }
     let compared =
         format!("{} letters of this group, {} of others", count(found.letters.into()), count(found.others.into()));
@@ -72,7 +73,7 @@ mod tests {
     fn samples_say_what_was_compared() {
         let found = |letters, others, facets| samples(&Facets { letters, others, facets });
         assert!(found(1, 50, vec![]).starts_with("There is only one letter"));
-        assert!(found(9, 0, vec![]).starts_with("There are no letters of other groups"));
+        assert!(found(9, 0, vec![]).starts_with("There is nothing to compare"));
         assert!(found(9, 50, vec![]).starts_with("Nothing sets these letters apart."));
         let one = vec![facet(FacetKind::Absent, 9, 0)];
         assert_eq!(found(9, 50, one), "Compared: 9 letters of this group, 50 of others. This is a hint, not proof.");

@@ -31,8 +31,22 @@ pub(super) struct Field {
 /// The values of each field of a letter. An object or a filled array has no value of its own.
 pub(super) type Carried = BTreeMap<Field, BTreeSet<String>>;
 
-/// Returns the fields of a body in JSON, and the attributes.
+/// Whether the fields of a body can be read: it is JSON, and not too large.
+pub(super) fn is_readable(content: &Content) -> bool {
+    content.body.len() <= BODY_BYTES_MAX && is_valid(&content.body)
+}
+
+/// Returns the attributes, and the fields of a body in JSON.
 pub(super) fn carried(content: &Content) -> Carried {
+    let mut carried = attributes(content);
+    if is_readable(content) {
+        body(Raw::new(&content.body), &mut carried);
+    }
+    carried
+}
+
+/// Returns the attributes.
+pub(super) fn attributes(content: &Content) -> Carried {
     let mut carried = Carried::new();
     for (name, attribute) in &content.attributes {
         if name == MARKER_ATTRIBUTE || name == FAILURE_ATTRIBUTE {
@@ -40,9 +54,6 @@ pub(super) fn carried(content: &Content) -> Carried {
         }
         let values = carried.entry(Field { place: FacetPlace::Attribute, path: name.clone() }).or_default();
         values.extend(attribute.as_text().filter(|text| is_short(text)).map(ToString::to_string));
-    }
-    if content.body.len() <= BODY_BYTES_MAX && is_valid(&content.body) {
-        body(Raw::new(&content.body), &mut carried);
     }
     carried
 }
