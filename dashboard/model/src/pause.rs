@@ -129,6 +129,14 @@ pub fn returns(rows: &[EntryRow]) -> Vec<Returns> {
     sorted(all, |a, b| a.cause.cmp(&b.cause).then_with(|| b.rows.len().cmp(&a.rows.len())))
 }
 
+/// Gives returns of the replay's own group the title that its page shows: letters carry the title with masks.
+pub fn named(mut all: Vec<Returns>, view: &ReplayAnswer) -> Vec<Returns> {
+    for returns in all.iter_mut().filter(|returns| returns.group == *view.replay.group()) {
+        returns.title.clone_from(&view.group_title);
+    }
+    all
+}
+
 fn returned_at(row: &EntryRow) -> Option<domain::time::Timestamp> {
     match row.entry.outcome {
         domain::replay::Outcome::Returned { at, .. } => Some(at),
@@ -245,5 +253,11 @@ mod tests {
             .map(|r| format!("{} {}", r.title, r.rows.iter().map(|row| row.entry.letter.as_str()).collect::<String>()))
             .collect();
         assert_eq!(grouped, ["null cb", "other d", "timeout a"]);
+        let state = ReplayState::Running { wave: 0, phase: domain::replay::Phase::Sending };
+        let mut view = sample::replay(state, &[]);
+        view.replay.plan.group = domain::id::GroupId::new("null");
+        view.group_title = "the len is 0".into();
+        let titles: Vec<_> = named(returns(&rows), &view).into_iter().map(|returns| returns.title).collect();
+        assert_eq!(titles, ["the len is 0", "other", "timeout"], "its own group has one title everywhere");
     }
 }

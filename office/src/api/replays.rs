@@ -9,7 +9,8 @@ use crate::office::Office;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Extension, Json, Path, Query};
 use domain::fix::Fix;
-use domain::group::GroupState;
+use domain::group::merging::{name, shown_name};
+use domain::group::{GroupState, Variant};
 use domain::id::{GroupId, ReplayId};
 use domain::replay::{Entry, OutcomeKind, Replay};
 use serde::Deserialize;
@@ -22,14 +23,23 @@ pub(super) async fn view(office: &Office, replay: Replay) -> Result<ReplayAnswer
     let total = ledger.total();
     let observed_until = (total.in_flight > 0).then(|| replay.window_ends_at(office.now()));
     let fix = group.as_ref().and_then(|group| fix_of(&group.state, replay.id()));
-    Ok(ReplayAnswer {
-        fix,
-        group_title: group.map(|group| group.title).unwrap_or_default(),
-        observed_until,
-        replay: (&replay).into(),
-        ledger,
-        total,
-    })
+    let group_title = match &group {
+        Some(group) => title_of(office, group).await?,
+        None => String::new(),
+    };
+    Ok(ReplayAnswer { fix, group_title, observed_until, replay: (&replay).into(), ledger, total })
+}
+
+/// Returns the group's title as its page shows it. The counters say whether enough letters agree on a value, so they are
+/// read only where the title has values.
+async fn title_of(office: &Office, group: &Variant) -> Result<String, ApiError> {
+    let rules = &office.policy.groups;
+    if group.title_values.is_empty() {
+        return Ok(name(group, rules).to_string());
+    }
+    let facts = office.store.group_facts(&group.id, i64::MAX).await?;
+    Ok(facts
+        .map_or_else(|| name(group, rules).to_string(), |facts| shown_name(group, &facts.counts, rules).into_owned()))
 }
 
 /// Returns the fix that counts for a replay, if its group is still about this replay.

@@ -9,7 +9,7 @@ use domain::time::Span;
 use harness::world::World;
 use office::intake;
 use queue::{Queue as _, Received};
-use wire::{GroupAnswer, GroupsAnswer};
+use wire::{GroupAnswer, GroupsAnswer, ReplayAnswer, ReplaysAnswer};
 
 const BUG: &str = "index out of bounds: the len is 3 but the index is 99";
 const OTHER: &str = "index out of bounds: the len is 3 but the index is 7";
@@ -40,6 +40,20 @@ async fn title(world: &World) -> String {
     let page: GroupAnswer = serde_json::from_slice(&get(&format!("/groups/{}", row.id)).await.body).unwrap();
     assert_eq!(page.row.title, row.title);
     row.title.clone()
+}
+
+/// Returns the title of the only replay, in the list and on its page.
+async fn replay_titles(world: &World) -> [String; 2] {
+    let router = crate::merged::router(world);
+    let get = async |path: &str| -> Answer {
+        let request = Request::builder().uri(format!("/api/v1{path}")).header("authorization", "Bearer token");
+        send(&router, request.body(Body::empty()).unwrap()).await
+    };
+    let list: ReplaysAnswer = serde_json::from_slice(&get("/replays").await.body).unwrap();
+    let [listed] = list.replays.as_slice() else { panic!("one replay: {:?}", list.replays) };
+    let path = format!("/replays/{}", listed.replay.id());
+    let page: ReplayAnswer = serde_json::from_slice(&get(&path).await.body).unwrap();
+    [listed.group_title.clone(), page.group_title]
 }
 
 #[tokio::test]
@@ -87,6 +101,7 @@ async fn a_letter_that_returns_with_another_value_masks_it() {
     let group = world.only_group().await;
     let plan = world.plan_with_fix(&group, "v2", &PlanOptions::default()).await;
     world.approve(&group, &plan).await;
+    assert_eq!(replay_titles(&world).await, [SHOWN, SHOWN], "in the list of replays and on the replay's page");
     world.steps().await;
     let sent = world.queue.receive(&world.main, 10, Span::ZERO, None).await.unwrap();
     assert!(!sent.is_empty());

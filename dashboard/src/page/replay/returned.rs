@@ -7,7 +7,7 @@ use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::letters;
 use dashboard_model::money::{amount, count};
-use dashboard_model::pause::{Returns, cause, returns};
+use dashboard_model::pause::{Returns, cause, named, returns};
 use domain::replay::{Outcome, OutcomeKind, ReturnCause};
 use wire::{EntriesAnswer, EntryRow, ReplayAnswer};
 
@@ -46,7 +46,7 @@ pub(super) fn ReturnedPart(view: Signal<ReplayAnswer>) -> impl IntoView {
 #[component]
 fn Returned(view: Signal<ReplayAnswer>) -> impl IntoView {
     let (live, paged) = list(view);
-    let groups = Memo::new(move |_| paged.rows().with(|rows| returns(rows)));
+    let groups = Memo::new(move |_| paged.rows().with(|rows| view.with(|view| named(returns(rows), view))));
     let id = view.with_untracked(|view| view.replay.id().clone());
     let id = StoredValue::new(id);
     view! {
@@ -103,7 +103,7 @@ pub(super) fn Causes(view: Signal<ReplayAnswer>) -> impl IntoView {
 #[component]
 fn CauseList(view: Signal<ReplayAnswer>) -> impl IntoView {
     let (_, paged) = list(view);
-    let groups = Memo::new(move |_| paged.rows().with(|rows| returns(rows)));
+    let groups = Memo::new(move |_| paged.rows().with(|rows| view.with(|view| named(returns(rows), view))));
     let more = paged.next();
     part(move || {
         let rows = groups.get().into_iter().map(|returns| {
