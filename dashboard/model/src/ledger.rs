@@ -130,6 +130,8 @@ pub fn wave_state(view: &ReplayAnswer, wave: u32) -> WaveState {
         (_, Some(until)) => not_gone(view, until).unwrap_or(WaveState::Observed(until)),
         _ => otherwise,
     };
+    let waves = view.replay.plan.waves.len() as u32;
+    let is_sent = |wave: u32| view.ledger.wave(wave).sent() + view.ledger.wave(wave).sending > 0;
     let limit = pause_mille(view, wave);
     let too_many = returned_mille(&columns).is_some_and(|mille| mille > limit);
     let passed = if too_many { WaveState::Resumed } else { WaveState::Passed };
@@ -152,7 +154,10 @@ pub fn wave_state(view: &ReplayAnswer, wave: u32) -> WaveState {
         ReplayState::Running { phase: Phase::BetweenWaves { .. }, .. } => WaveState::Resumed,
         ReplayState::Paused { .. } => observed(WaveState::Paused),
         ReplayState::Finished { ending: Ending::Completed, .. } => passed,
-        _ if columns.sent() + columns.sending == 0 => WaveState::NotSent,
+        // Aborted: a wave passed before the next one was sent.
+        _ if (wave + 1..).take_while(|later| *later < waves).any(is_sent) => passed,
+        _ if !is_sent(wave) => WaveState::NotSent,
+        _ if !too_many && columns.sent() == columns.selected() && columns.in_flight == 0 => passed,
         _ => observed(WaveState::Aborted),
     }
 }
@@ -324,7 +329,7 @@ mod tests {
             (too_many(Some(0)), [TooManyReturned, Paused, Waiting]),
             (paused("ana"), [Passed, Paused, Waiting]),
             (finished(Ending::Completed), [Passed, Passed, Passed]),
-            (finished(Ending::Aborted), [Aborted, Aborted, NotSent]),
+            (finished(Ending::Aborted), [Passed, Passed, NotSent]),
         ];
         for (state, expected) in rows {
             let waves = [ledger(1, 0, 0, 0), ledger(3, 2, 0, 0), ledger(0, 0, 0, 20)];
@@ -344,6 +349,14 @@ mod tests {
         assert_eq!(wave_state(&view, 1), Queued(9), "the consumer has received nothing yet");
         view.replay.backlog = measured(9, 22);
         assert_eq!(wave_state(&view, 1), NotGone(31), "the window is over, and the queue is not empty");
+        let skipped = |sent: u64, returned, skipped| WaveLedger { skipped, ..ledger(sent, returned, 0, 0) };
+        let waves = [ledger(1, 0, 0, 0), skipped(3, 0, 2), skipped(0, 0, 20)];
+        let view = sample::replay(finished(Ending::Aborted), &waves);
+        let states: Vec<_> = (0..3).map(|wave| wave_state(&view, wave)).collect();
+        assert_eq!(states, [Passed, Aborted, NotSent], "aborted in the second wave");
+        let view =
+            sample::replay(finished(Ending::Aborted), &[ledger(1, 0, 0, 0), ledger(0, 5, 0, 0), skipped(0, 0, 20)]);
+        assert_eq!(wave_state(&view, 1), Aborted, "its letters returned");
         let waves = [ledger(1, 3, 0, 0), ledger(0, 0, 0, 2), ledger(0, 0, 0, 20)];
         assert_eq!(wave_state(&sample::replay(running(Phase::Sending), &waves), 0), Resumed);
     }
