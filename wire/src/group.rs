@@ -34,6 +34,9 @@ pub struct GroupRow {
     pub consumer: Option<String>,
     /// Class, category, confidence, reason: from the consumer's log where the letters say nothing.
     pub classification: Classification,
+    /// Whether the classification is from the consumer's log: evidence for people, which no rule uses.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub from_logs: bool,
     /// The worst severity of its message types.
     pub severity: Severity,
     /// The state.
@@ -104,6 +107,9 @@ pub struct Summary {
     pub oldest_sent_at: Option<Timestamp>,
     /// When the next of these letters is lost.
     pub loss_at: Option<Timestamp>,
+    /// Groups with open letters past their deadline or the end of their queue's retention.
+    #[serde(default)]
+    pub expired: u64,
     /// Running replays. A paused replay is not under way.
     pub replays: u64,
     /// Groups that wait for the caller's approval.
@@ -246,13 +252,15 @@ impl GroupRow {
     pub fn new(group: &Variant, counts: &GroupCounts, facts: RowFacts) -> Self {
         let growing = is_growing(&facts.arrivals, facts.arrivals_recent);
         let next = NextStep::new(&group.state, growing, &facts);
+        let classification = shown(group.logs.as_deref(), &group.classification);
         Self {
             id: group.id.clone(),
             title: group.title.clone(),
             culprit: group.culprit.clone(),
             queue: group.main_queue.as_ref().unwrap_or(&group.dlq).name().to_string(),
             consumer: group.consumer.clone(),
-            classification: shown(group.logs.as_deref(), &group.classification).clone(),
+            from_logs: *classification != group.classification,
+            classification: classification.clone(),
             severity: group.severity,
             state: group.state.clone(),
             next,
@@ -288,7 +296,7 @@ impl GroupRow {
 
 impl Summary {
     /// Returns the totals of rows.
-    pub fn new(rows: &[GroupRow]) -> Self {
+    pub fn new(rows: &[GroupRow], now: Timestamp) -> Self {
         let mut summary = Self::default();
         for row in rows {
             summary.growing += u64::from(row.next == NextStep::Growing);
@@ -297,6 +305,7 @@ impl Summary {
             summary.money.add_all(&row.open.money);
             summary.oldest_sent_at = earliest(summary.oldest_sent_at, row.oldest_sent_at);
             summary.loss_at = earliest(summary.loss_at, row.loss_at);
+            summary.expired += u64::from(row.loss_at.is_some_and(|at| at <= now));
             summary.replays += u64::from(matches!(row.next, NextStep::Replaying { .. }));
             summary.for_me += u64::from(row.for_me);
         }

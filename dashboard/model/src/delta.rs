@@ -52,7 +52,7 @@ mod tests {
         }
         GroupsAnswer {
             version: Digests::from_rows(&groups).version(),
-            summary: Summary::new(&groups),
+            summary: Summary::new(&groups, crate::sample::NOW),
             total: groups.len() as u64,
             groups,
             changes: None,

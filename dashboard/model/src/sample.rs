@@ -129,6 +129,7 @@ pub fn group_row(id: &str, letters: i64) -> wire::GroupRow {
             confidence: Confidence::from_pct(90),
             reason: "matched: timeout".into(),
         },
+        from_logs: false,
         severity: domain::impact::Severity::Warning,
         state: domain::group::GroupState::Open,
         next: wire::NextStep::FindCause,
@@ -148,5 +149,31 @@ pub fn group_row(id: &str, letters: i64) -> wire::GroupRow {
         arrivals: Vec::new(),
         arrivals_last_hour: 0,
         arrivals_recent: 0,
+    }
+}
+
+/// Returns the page of an open group without letters.
+pub fn group_answer(id: &str) -> wire::GroupAnswer {
+    wire::GroupAnswer {
+        row: group_row(id, 0),
+        chart: wire::DeathsChart::default(),
+        failure: domain::reading::Failure::default(),
+        reported: None,
+        logs: wire::LogsView::default(),
+        note: None,
+        counts: domain::group::GroupCounts::default(),
+        gate: wire::GateView { group: GroupId::new(id), conditions: Vec::new() },
+        quiet_ms: 0,
+        discarding: None,
+        discarded_kept_ms: None,
+        plan: None,
+        drafting: None,
+        replay: None,
+        replays: Vec::new(),
+        deployment: None,
+        died_on: Vec::new(),
+        merged: Vec::new(),
+        merged_into: None,
+        unmerged: false,
     }
 }

@@ -63,7 +63,7 @@ pub(super) async fn list(
     let now = office.now();
     let rows = rank(all(office, &caller, now).await?);
     let rates = office.policy.rates.as_ref();
-    let mut summary = Summary::new(&rows);
+    let mut summary = Summary::new(&rows, now);
     summary.about = rates.and_then(|rates| rates.convert(&summary.money));
     let matching = query.rows(&rows, now);
     let limit = asked.limit.unwrap_or(GROUPS_SHOWN_MAX).clamp(1, GROUPS_SHOWN_MAX);

@@ -75,7 +75,7 @@ pub enum Field {
     Step,
     /// The owner.
     Owner,
-    /// The state: open, resolved, discarded, paused and so on.
+    /// The state: open, closed, resolved, discarded, paused and so on.
     Is,
     /// The group's ID, matched by prefix.
     Id,
@@ -298,6 +298,7 @@ fn field_has(field: Field, row: &GroupRow, text: &str) -> bool {
         Field::Step => has_words(&row.next.label(), text),
         Field::Owner => row.owner.as_ref().is_some_and(|owner| has(owner, text)),
         Field::Is if text == "open" => row.is_open(),
+        Field::Is if text == "closed" => !row.is_open(),
         Field::Is => row.state.as_str().replace('_', "-").starts_with(text),
         Field::Id => row.id.as_str().starts_with(text),
     }

@@ -2,6 +2,7 @@
 
 use super::filter::*;
 use super::sample;
+use crate::{GroupRow, NextStep};
 use alloc::borrow::ToOwned;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -108,4 +109,14 @@ fn every_example_is_recognized() {
     for (_, example) in KEYS {
         assert!(Filter::parse(example).terms[0].test.is_some(), "{example}");
     }
+}
+
+#[test]
+fn closed_groups_are_those_that_are_not_open() {
+    let mut row = sample::row("x", 1, None, 1, None, None, 0);
+    let is = |row: &GroupRow, text: &str| Filter::parse(text).matches(row, sample::NOW);
+    assert!(is(&row, "is:open") && !is(&row, "is:closed"));
+    row.state = domain::group::GroupState::Discarded { at: sample::NOW };
+    row.next = NextStep::Discarded;
+    assert!(!is(&row, "is:open") && is(&row, "is:closed") && is(&row, "is:discarded"));
 }

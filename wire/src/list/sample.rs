@@ -39,6 +39,7 @@ pub fn row(
             confidence: Confidence::from_pct(90),
             reason: "matched: timeout".to_string(),
         },
+        from_logs: false,
         severity: Severity::Warning,
         state: GroupState::Open,
         next: NextStep::FindCause,

@@ -45,7 +45,7 @@ impl View {
             Self::FixDeclared => "Fix declared",
             Self::ForMe => "For my approval",
             Self::Replaying => "Replaying",
-            Self::Resolved => "Resolved",
+            Self::Resolved => "Closed",
         }
     }
 

@@ -70,7 +70,13 @@ pub(super) fn NoneMatch(query: Query) -> impl IntoView {
             (false, _) => format!("No groups in {label}."),
         }
     };
+    let others = move || {
+        let counts = query.counts().unwrap_or_default();
+        View::ALL.into_iter().zip(counts).filter(move |(view, n)| *view != current_view() && *n > 0)
+    };
+    let has_others = move || others().next().is_some();
     let advice = move || match (filtered(), current_view()) {
+        (true, _) if has_others() => "The groups that match are under another tab.",
         (true, _) => "Use fewer words, or a field such as queue:orders. The help (?) lists all fields.",
         (false, View::Open) => "All letters are delivered or discarded.",
         (false, View::Growing) => "No group is gaining failures right now.",
@@ -80,15 +86,15 @@ pub(super) fn NoneMatch(query: Query) -> impl IntoView {
         (false, View::Resolved) => "Groups appear here once their last letter is delivered or discarded.",
     };
     let elsewhere = move || {
-        let counts = query.counts().unwrap_or_default();
-        let others = View::ALL.into_iter().zip(counts).filter(|(view, n)| *view != current_view() && *n > 0);
-        others
+        let class = if filtered() { "button button-primary" } else { "button" };
+        others()
             .map(|(view, n)| {
-                let href = Route::Groups(GroupsRoute { view, ..query.route.get() }).to_string();
-                view! { <a class="button" href=href>{format!("{n} in {}", view.label())}</a> }.into_any()
+                let href = Route::Groups(GroupsRoute { view, q: query.typed.get(), ..query.route.get() }).to_string();
+                view! { <a class=class href=href>{format!("{n} in {}", view.label())}</a> }.into_any()
             })
             .collect_view()
     };
+    let clear_class = move || if has_others() { "button" } else { "button button-primary" };
     let clear = move |_| {
         query.typed.set(String::new());
         nav.replace(Route::Groups(GroupsRoute { q: String::new(), ..query.route.get_untracked() }));
@@ -97,10 +103,10 @@ pub(super) fn NoneMatch(query: Query) -> impl IntoView {
         <Empty title=Signal::derive(title)>
             <p>{part(advice)}</p>
             <div class="empty-ways">
-                <Show when=filtered>
-                    <button type="button" class="button button-primary" on:click=on(clear)>"Clear filter"</button>
-                </Show>
                 {part(elsewhere)}
+                <Show when=filtered>
+                    <button type="button" class=attr(clear_class) on:click=on(clear)>"Clear filter"</button>
+                </Show>
             </div>
         </Empty>
     }

@@ -31,12 +31,11 @@ pub(super) fn Row(
 }
 
 fn cells(row: &GroupRow) -> impl IntoView + use<> {
-    let (class, category) = (words::classified(&row.classification), words::category(row.classification.category));
     let growing = row.next == NextStep::Growing;
     let letters = row.open.letters;
     let is_resolved = row.next == NextStep::Resolved;
     let per_hour = if row.arrivals_last_hour > 0 && !is_resolved {
-        format!("+{}/h", count(row.arrivals_last_hour))
+        format!("+{} in 1 h", count(row.arrivals_last_hour))
     } else {
         String::new()
     };
@@ -49,8 +48,8 @@ fn cells(row: &GroupRow) -> impl IntoView + use<> {
             <span class="row-sub"><b>{row.queue.clone()}</b>{subtitle(row)}</span>
         </div>
         <div role="cell" class="cell-class">
-            <span>{class}</span>
-            <span class="row-sub">{if class == category { "" } else { category }}</span>
+            <span>{words::classified(&row.classification)}</span>
+            <span class="row-sub">{words::beside_class(row)}</span>
         </div>
         <div role="cell" class="cell-spark">
             <Spark values=row.arrivals.clone() last_hour=row.arrivals_last_hour growing />

@@ -39,8 +39,16 @@ fn shown(numbers: Numbers) -> impl IntoView {
         Some(Urgency::Soon) => "warn",
         _ => "",
     });
+    let has_expired = move || loss_urgency.get() == Some(Urgency::Passed);
+    // The office may have counted a moment before the first expiry.
+    let expired = numbers.expired.max(1);
     let loss_label = Signal::derive(move || {
-        if loss_urgency.get() == Some(Urgency::Passed) { "letters" } else { "to first expiry" }.to_string()
+        match (has_expired(), expired) {
+            (false, _) => "to first expiry",
+            (true, 1) => "group with expired letters",
+            (true, _) => "groups with expired letters",
+        }
+        .to_string()
     });
     let tone = |n: u64, tone: &'static str| if n > 0 { tone } else { "" };
     view! {
@@ -54,7 +62,9 @@ fn shown(numbers: Numbers) -> impl IntoView {
             </Stat>
             <Stat href=link(View::Open, Sort::Risk) label="at risk"><MoneyText tally total /></Stat>
             <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=numbers.oldest_sent_at /></Stat>
-            <Stat href=link(View::Open, Sort::Loss) label=loss_label tone=loss_tone><Loss at=loss /></Stat>
+            <Stat href=link(View::Open, Sort::Loss) label=loss_label tone=loss_tone>
+                <Show when=has_expired fallback=move || view! { <Loss at=loss /> }>{count(expired)}</Show>
+            </Stat>
             <Stat href=Route::Replays(Replays::All).to_string() tone=tone(replays, "info")
                 label=if replays == 1 { "replay in progress" } else { "replays in progress" }>
                 {count(replays)}
