@@ -20,6 +20,7 @@ pub mod ledger;
 pub mod letter_order;
 pub mod letters;
 pub mod money;
+pub mod offer;
 pub mod office_clock;
 pub mod options;
 pub mod pause;

@@ -8,6 +8,7 @@ use crate::component::{At, Button, Dialog, DiscardForm, Kind, Reason, toaster};
 use crate::reactive::prelude::*;
 use dashboard_model::discard::{Form, progress, question};
 use dashboard_model::money::counted;
+use dashboard_model::offer::why_discard;
 use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use domain::filter::LetterFilter;
 use domain::group::GroupState;
@@ -88,6 +89,19 @@ pub(super) fn DiscardButton(
     }
 }
 
+/// Says why no fix helps the letters, and discards all that are open.
+#[component]
+pub(super) fn DiscardAll(current: CurrentGroup) -> impl IntoView {
+    let open = RwSignal::new(false);
+    let why = current.part(why_discard);
+    let why_not = current.why_not(Permission::Approve, |_| None);
+    view! {
+        <p class="muted">{part(move || why.get())}</p>
+        <Button kind=Kind::Primary press=move |()| open.set(true) why_not>"Discard all open letters…"</Button>
+        <DiscardDialog current open choice=StoredValue::new(Choice::default()) done=|()| () />
+    }
+}
+
 /// Explains that more letters are ticked than a request may name.
 pub(super) fn too_many(ticked: usize) -> Option<String> {
     let why = || format!("Select at most {NAMED_LETTERS_MAX} letters, or use a filter.");
@@ -100,7 +114,7 @@ fn DiscardDialog(
     current: CurrentGroup,
     open: RwSignal<bool>,
     choice: StoredValue<Choice>,
-    done: Callback<()>,
+    #[prop(into)] done: Callback<()>,
 ) -> impl IntoView {
     let (look, send) = (Command::new(), Command::new());
     let toaster = toaster();

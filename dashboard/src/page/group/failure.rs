@@ -11,13 +11,24 @@ use domain::reading::{Failure, Reported};
 #[component]
 pub(super) fn FailureTab(current: CurrentGroup) -> impl IntoView {
     let failure = current.part(|detail| (detail.failure.clone(), detail.reported.clone()));
+    // What the log says comes first where the letters say nothing.
+    let only_logs = current.part(|detail| detail.failure.is_empty() && detail.logs.search.evidence.is_some());
     view! {
-        {part(move || {
-            let (failure, reported) = failure.get();
-            view! { <FailureText failure reported /> }
-        })}
+        <Show when=move || !only_logs.get()>
+            {part(move || {
+                let (failure, reported) = failure.get();
+                view! { <FailureText failure reported /> }
+            })}
+        </Show>
         <super::logs::FromLogs current />
+        <Show when=move || only_logs.get()><p class="muted">"No error details on these letters. "<Advice /></p></Show>
     }
+}
+
+/// Says how letters come to carry their error.
+#[component]
+fn Advice() -> impl IntoView {
+    view! { "To see why they failed, add the layer "<code>"witness"</code>" to the consumer's function, or let the consumer report or stamp its failures." }
 }
 
 /// Shows a failure, and the report that it comes from.
@@ -26,7 +37,7 @@ pub(super) fn FailureText(failure: Failure, reported: Option<Reported>) -> impl 
     if failure.is_empty() {
         return view! {
             <Empty title="No error details on these letters.">
-                <p>"SQS moves messages to a dead-letter queue without saying why. To see why they failed, add the layer "<code>"witness"</code>" to the consumer's function, or let the consumer report or stamp its failures. Until then, check the payload."</p>
+                <p>"SQS moves messages to a dead-letter queue without saying why. "<Advice />" Until then, check the payload."</p>
             </Empty>
         }
         .into_any();

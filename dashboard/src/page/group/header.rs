@@ -7,9 +7,10 @@ use crate::reactive::prelude::*;
 use dashboard_model::deployed::{growing, rolled_back, versions};
 use dashboard_model::found::{last_failure, undated};
 use dashboard_model::money::{self, count, count_signed};
+use dashboard_model::offer::blocked_by;
 use dashboard_model::words;
 use domain::letter::LetterStateKind;
-use wire::{GroupAnswer, NextStep};
+use wire::NextStep;
 
 /// Shows the facts and figures below the title.
 #[component]
@@ -53,7 +54,7 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
                 view! {
                     <span class="fact">"queue "<b>{queue}</b></span>
                     <span class="fact">
-                        {format!("{}, {}", words::classified(&class), words::category(class.category).to_ascii_lowercase())}
+                        {words::class_and_category(&class)}
                     </span>
                     {consumer}
                     {culprit}
@@ -69,7 +70,7 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
             <span class="fact fact-more">
                 {part(move || row.with(|(_, class, ..)| {
                     match class.confidence.as_pct() {
-                        0 => "unclassified".to_string(),
+                        0 => "nothing known matched".to_string(),
                         pct => format!("{pct}% confidence, {}", class.reason),
                     }
                 }))}
@@ -77,13 +78,6 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
         </p>
         {part(move || rolled_back.get().map(|words| view! { <p class="group-warning" role="status">{words}</p> }.into_any()))}
     }
-}
-
-/// Names the condition of the gate that blocks the group's replay, with its evidence. Returns `None` if none does.
-fn blocked_by(detail: &GroupAnswer) -> Option<String> {
-    let evidence = detail.row.blocked.as_ref()?;
-    let condition = detail.gate.conditions.iter().find(|condition| condition.evidence == *evidence)?;
-    Some(format!("{}. {evidence}", condition.kind.label()))
 }
 
 #[component]

@@ -38,6 +38,15 @@ pub(super) fn FromLogs(current: CurrentGroup) -> impl IntoView {
     }
 }
 
+/// Shows what is between backticks as code.
+fn with_code(said: &str) -> impl IntoView {
+    let part = |(at, text): (usize, &str)| match at % 2 {
+        0 => text.to_string().into_any(),
+        _ => view! { <code>{text.to_string()}</code> }.into_any(),
+    };
+    said.split('`').enumerate().map(part).collect_view()
+}
+
 #[component]
 fn Evidence(logs: LogsView) -> impl IntoView {
     let Some((evidence, said)) = logs.search.evidence.zip(logs.said) else {
@@ -57,7 +66,7 @@ fn Evidence(logs: LogsView) -> impl IntoView {
     let cut = evidence.cut.then_some(" There was more in the log than a search reads.");
     let source = evidence.source.map(|source| view! { <span class="mono">{source}</span>", " }.into_any());
     view! {
-        <p>{said}{cut}</p>
+        <p>{with_code(&said)}{cut}</p>
         <p class="muted">{source}"searched "<At at=Signal::stored(evidence.at) /></p>
         {stack}
     }

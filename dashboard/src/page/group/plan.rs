@@ -264,7 +264,7 @@ pub(super) fn PlanThese(
 
 /// Shows the button that opens the approval dialog.
 #[component]
-pub(super) fn ApproveButton(current: CurrentGroup, actions: Actions) -> impl IntoView {
+pub(super) fn ApproveButton(current: CurrentGroup, actions: Actions, kind: Kind) -> impl IntoView {
     let open = RwSignal::new(false);
     let command = Command::new();
     let toaster = toaster();
@@ -305,7 +305,7 @@ pub(super) fn ApproveButton(current: CurrentGroup, actions: Actions) -> impl Int
         unmet.iter().map(|c| c.kind.label()).collect::<Vec<_>>().join(", ")
     });
     view! {
-        <Button kind=Kind::Primary press=move |()| show_dialog() why_not busy=command.busy() key="v">
+        <Button kind press=move |()| show_dialog() why_not busy=command.busy() key="v">
             "Approve and replay…"
         </Button>
         <Show when=move || why_not.with(Option::is_none) && !to_waive.with(String::is_empty)>

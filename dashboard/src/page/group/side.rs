@@ -2,13 +2,14 @@
 
 use super::actions::{Action, Actions};
 use super::current::CurrentGroup;
+use super::discard::DiscardAll;
 use super::fix::{DeclareDialog, FixCard, why_not_declare};
 use super::merge::MergedVariants;
 use super::note::NoteCard;
 use super::owner::OwnerCard;
 use super::plan::{ApproveButton, PlanButton, PlanPart, Planning};
 use super::tried::TriedFixes;
-use super::unwrap::Unwrap;
+use super::unwrap::{TryProgram, Unwrap};
 use crate::clock;
 use crate::component::{At, Button, GateList, Kind, Toaster, toaster};
 use crate::page::replay::{Compact, Controls};
@@ -16,10 +17,13 @@ use crate::reactive::prelude::*;
 use dashboard_model::gate::opens_at;
 use dashboard_model::ledger::short;
 use dashboard_model::money::count;
+use dashboard_model::offer::{Offer, offer};
+use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use domain::fix::FixKind;
 use domain::group::GroupState;
+use domain::letter::LetterStateKind;
 use domain::role::Permission;
-use wire::{GroupAnswer, ReplayAnswer};
+use wire::ReplayAnswer;
 
 /// Shows the side for the group's state.
 #[component]
@@ -63,33 +67,80 @@ fn GatePart(current: CurrentGroup, title: &'static str, children: Children) -> i
     }
 }
 
-/// Shows the gate, the next step below it, then fix and plan.
+/// Shows the gate, what to do now below it, then fix and plan.
 #[component]
 fn Before(current: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
     let declaring = Declaring::new(current, actions, planning);
-    let is_made = |detail: &GroupAnswer| detail.drafting.as_ref().is_some_and(|draft| draft.failed.is_none());
-    let next = current.part(move |detail| (detail.row.state.fix().is_some(), detail.plan.is_some(), is_made(detail)));
+    let offered = current.part(offer);
+    let has_fix = current.part(|detail| detail.row.state.fix().is_some());
+    let has_plan = current.part(|detail| detail.plan.is_some());
+    let declares_above = Signal::derive(move || match offered.get() {
+        Offer::DeclareFix | Offer::DeclareNewerFix | Offer::EditProgram => true,
+        _ => !has_fix.get(),
+    });
+    // What is planned may still be approved: the condition may be waived, or met by then.
+    let go_on = move |kind: Kind| match has_plan.get() {
+        true => view! { <ApproveButton current actions kind /> }.into_any(),
+        false => view! { <PlanButton planning kind verb="Plan replay" /> }.into_any(),
+    };
+    let kind = |first: bool| if first { Kind::Primary } else { Kind::Plain };
     view! {
         <GatePart current title="Before you replay">
             <div class="next">
-                {part(move || match next.get() {
-                    (false, ..) => view! {
+                {part(move || match offered.get() {
+                    Offer::Discard => view! {
+                        <DiscardAll current />
+                        <Show when=move || !has_fix.get()>
+                            <DeclareButton declaring kind=Kind::Plain verb="Declare a fix…" />
+                        </Show>
+                    }
+                    .into_any(),
+                    Offer::Quarantine => view! { <QuarantineLink current /> }.into_any(),
+                    Offer::DeclareFix => view! {
                         <DeclareButton declaring kind=Kind::Primary verb="Declare a fix…" />
                     }
                     .into_any(),
-                    (true, false, true) => view! {
+                    Offer::DeclareNewerFix => view! {
+                        <DeclareButton declaring kind=Kind::Primary verb="Declare a newer fix…" />
+                        {part(move || go_on(Kind::Plain))}
+                    }
+                    .into_any(),
+                    Offer::EditProgram => view! {
+                        <DeclareButton declaring kind=Kind::Primary verb="Edit program…" />
+                        {part(move || go_on(Kind::Plain))}
+                    }
+                    .into_any(),
+                    Offer::Drafting => view! {
                         <p class="muted">"The plan is being made. You can approve it once it is complete."</p>
                     }
                     .into_any(),
-                    (true, false, false) => view! { <PlanButton planning kind=Kind::Primary verb="Plan replay" /> }.into_any(),
-                    (true, true, _) => view! { <ApproveButton current actions /> <Unwrap current planning /> }.into_any(),
+                    Offer::Plan { first } => view! { <PlanButton planning kind=kind(first) verb="Plan replay" /> }.into_any(),
+                    Offer::Approve { first } => view! { <ApproveButton current actions kind=kind(first) /> }.into_any(),
+                    Offer::Unwrap => view! {
+                        <Unwrap current planning />
+                        <ApproveButton current actions kind=Kind::Plain />
+                    }
+                    .into_any(),
+                    Offer::TryProgram => view! {
+                        <TryProgram current />
+                        <ApproveButton current actions kind=Kind::Plain />
+                    }
+                    .into_any(),
                 })}
             </div>
         </GatePart>
-        <FixPart current declaring is_offered_above=true />
+        <FixPart current declaring is_offered_above=declares_above />
         <PlanPart planning />
         <Last current />
     }
+}
+
+/// Leads to the letters in quarantine, which are released or discarded there.
+#[component]
+fn QuarantineLink(current: CurrentGroup) -> impl IntoView {
+    let state = Some(LetterStateKind::Quarantined);
+    let href = Route::Group(GroupRoute { tab: GroupTab::Letters, state, ..GroupRoute::new(current.id()) }).to_string();
+    view! { <a class="button button-primary" href=href>"Review quarantined letters"</a> }
 }
 
 #[component]
@@ -97,7 +148,7 @@ fn Paused(current: CurrentGroup, actions: Actions, planning: Planning) -> impl I
     let declaring = Declaring::new(current, actions, planning);
     view! {
         <Replaying current actions />
-        <FixPart current declaring is_offered_above=false />
+        <FixPart current declaring is_offered_above=Signal::stored(false) />
         <GatePart current title="Before you resume">""</GatePart>
     }
 }
@@ -134,10 +185,10 @@ fn DeclareButton(declaring: Declaring, kind: Kind, verb: &'static str) -> impl I
     view! { <Button kind press=move |()| declaring.open() why_not=declaring.why_not key="f">{verb}</Button> }
 }
 
-/// Shows the declared fix, and declares another. `is_offered_above`: the button for the first
-/// fix is already shown above.
+/// Shows the declared fix, and declares another. `is_offered_above`: the button that declares a fix is already shown
+/// above.
 #[component]
-fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: bool) -> impl IntoView {
+fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: Signal<bool>) -> impl IntoView {
     let fix = current.part(|detail| detail.row.state.fix().cloned());
     let failed_fix = current.part(|detail| match &detail.row.state {
         GroupState::Regressed { was, .. } => Some(was.clone()),
@@ -151,7 +202,9 @@ fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: bool) 
                     let again = if fix.kind == FixKind::PayloadTransform { "Edit program…" } else { "Declare another fix…" };
                     view! {
                     <FixCard current fix />
-                    <DeclareButton declaring kind=Kind::Plain verb=again />
+                    <Show when=move || !is_offered_above.get()>
+                        <DeclareButton declaring kind=Kind::Plain verb=again />
+                    </Show>
                     }
                     .into_any()
                 }
@@ -162,7 +215,7 @@ fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: bool) 
                     </p>
                 }
                 .into_any(),
-                (None, None) if is_offered_above => {
+                (None, None) if is_offered_above.get() => {
                     view! { <p class="muted">"No fix is declared."</p> }.into_any()
                 }
                 (None, None) => view! {
