@@ -3,11 +3,11 @@
 use domain::audit::Act;
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
-use domain::reading::{EnvelopeKind, Replayability};
+use domain::reading::{Category, Classification, EnvelopeKind, Replayability};
 use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason};
 use domain::role::{Permission, Role};
 pub use wire::list::words::{category, class, classified};
-use wire::{NextStep, ReplayAnswer};
+use wire::{GroupRow, NextStep, ReplayAnswer};
 
 /// The urgency of a state. Only states that need action are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,21 @@ pub fn step(step: &NextStep) -> (Tone, &'static str) {
         NextStep::Replaying { .. } => (Tone::Info, "◔"),
         NextStep::Resolved => (Tone::Quiet, "✓"),
         NextStep::Discarded => (Tone::Quiet, "–"),
+    }
+}
+
+/// Returns what stands below a group's class in the list: its category, and whether it is from the consumer's log.
+pub fn beside_class(row: &GroupRow) -> String {
+    let category = Some(category(row.classification.category)).filter(|it| *it != classified(&row.classification));
+    let source = row.from_logs.then_some("from the logs");
+    [source, category].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Returns a group's class and category in one phrase: `Permanent, consumer bug`, or `Unclassified`.
+pub fn class_and_category(found: &Classification) -> String {
+    match (classified(found), found.category) {
+        (class, Category::Unknown) => class.to_string(),
+        (class, other) => format!("{class}, {}", category(other).to_ascii_lowercase()),
     }
 }
 
@@ -264,6 +279,18 @@ mod tests {
     use domain::id::Actor;
     use domain::replay::{PauseReason, Resumed, WaveLedger};
     use domain::time::Timestamp;
+
+    #[test]
+    fn a_class_from_the_logs_says_so() {
+        let mut row = sample::group_row("g", 1);
+        assert_eq!(beside_class(&row), "Timeout");
+        row.from_logs = true;
+        assert_eq!(beside_class(&row), "from the logs · Timeout");
+        assert_eq!(class_and_category(&row.classification), "Transient, timeout");
+        row.classification.category = Category::Unknown;
+        row.classification.confidence = domain::reading::Confidence::from_pct(0);
+        assert_eq!(class_and_category(&row.classification), "Unclassified", "nothing is said twice");
+    }
 
     #[test]
     fn refusals_name_who_can() {

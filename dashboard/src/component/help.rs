@@ -8,6 +8,15 @@ use crate::reactive::prelude::*;
 use dashboard_model::filter::KEYS;
 use dashboard_model::route::PageKey;
 
+/// The words that everything else here is explained with.
+const WORDS: [(&str, &str); 5] = [
+    ("Letter", "One dead message as the office keeps it, with what the office read from it."),
+    ("Group", "Letters with the same cause."),
+    ("Fix", "A person's claim that the cause is gone."),
+    ("Canary", "The first, small wave of a replay."),
+    ("Gate", "The conditions that must hold before a replay may start or go on."),
+];
+
 /// Whether the help is open.
 #[derive(Clone, Copy)]
 pub struct HelpOpen(pub RwSignal<bool>);
@@ -19,7 +28,7 @@ pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl I
     let prefs = prefs();
     let letters = prefs.letter_keys;
     view! {
-        <Dialog open title="Keyboard shortcuts" wide=true>
+        <Dialog open title="Keyboard shortcuts and help" wide=true>
             <div class="help">
                 {part(move || keys.list().into_iter().filter(|(_, bindings)| !bindings.is_empty()).map(|(title, bindings)| {
                     view! {
@@ -45,6 +54,12 @@ pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl I
                         </ul>
                     </section>
                 </Show>
+                <section>
+                    <h3>"Words"</h3>
+                    <dl class="help-words">
+                        {WORDS.map(|(word, meaning)| view! { <div><dt>{word}</dt><dd>{meaning}</dd></div> }.into_any()).collect_view()}
+                    </dl>
+                </section>
             </div>
             <label class="check">
                 <input type="checkbox" prop:checked=move || letters.get()

@@ -16,7 +16,7 @@ mod rule_every_step_has_a_key {
 
         // The help lists the shortcuts.
         otto.types("?").await;
-        otto.find("dialog", "Keyboard shortcuts").await;
+        otto.find("dialog", "Keyboard shortcuts and help").await;
         otto.types(Key::Escape).await;
 
         // The filter shows one group. Enter focuses it, and Enter opens it.
