@@ -28,7 +28,7 @@ pub(super) fn FailureTab(current: CurrentGroup) -> impl IntoView {
 /// Says how letters come to carry their error.
 #[component]
 fn Advice() -> impl IntoView {
-    view! { "To see why they failed, add the layer "<code>"witness"</code>" to the consumer's function, or let the consumer report or stamp its failures." }
+    view! { "To see why they failed, let the consumer report or stamp its failures. On AWS you can also add the layer "<code>"witness"</code>" to its function, or let the office read its logs (parameter "<code>"ConsumerLogGroupArns"</code>")." }
 }
 
 /// Shows a failure, and the report that it comes from.

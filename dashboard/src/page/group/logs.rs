@@ -8,19 +8,18 @@ use crate::reactive::prelude::*;
 use domain::role::Permission;
 use wire::LogsView;
 
-/// Shows the evidence from the log, and the button *Look in the logs*.
+/// Shows the evidence from the log, and the button *Look in the logs*. Shows nothing where the office can read no logs and
+/// has no evidence.
 #[component]
 pub(super) fn FromLogs(current: CurrentGroup) -> impl IntoView {
     let logs = current.part(|detail| detail.logs.clone());
     let command = Command::new();
     let toaster = toaster();
     let why_not = current.why_not(Permission::Triage, |detail| {
-        let search = &detail.logs.search;
-        match detail.logs.can_read {
-            false => Some("This office cannot read logs. See ConsumerLogGroupArns in the documentation.".to_string()),
-            true => search.wanted_at.map(|_| "The log is searched within a minute.".to_string()),
-        }
+        detail.logs.search.wanted_at.map(|_| "The log is searched within a minute.".to_string())
     });
+    let can_read = logs.map(|logs| logs.can_read);
+    let has_something = logs.map(|logs| logs.can_read || logs.search.evidence.is_some());
     let look = move |()| {
         command.run(api::look_in_logs(current.id()), move |detail| {
             toaster.show("Search requested.");
@@ -29,12 +28,16 @@ pub(super) fn FromLogs(current: CurrentGroup) -> impl IntoView {
         });
     };
     view! {
-        <section class="failure-source" aria-label="From the logs">
-            <h2>"From the consumer's logs"</h2>
-            {part(move || view! { <Evidence logs=logs.get() /> }.into_any())}
-            <Problem error=command.error() />
-            <div><Button press=look busy=command.busy() why_not>"Look in the logs"</Button></div>
-        </section>
+        <Show when=move || has_something.get()>
+            <section class="failure-source" aria-label="From the logs">
+                <h2>"From the consumer's logs"</h2>
+                {part(move || view! { <Evidence logs=logs.get() /> }.into_any())}
+                <Problem error=command.error() />
+                <Show when=move || can_read.get()>
+                    <div><Button press=look busy=command.busy() why_not>"Look in the logs"</Button></div>
+                </Show>
+            </section>
+        </Show>
     }
 }
 

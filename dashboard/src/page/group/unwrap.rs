@@ -54,7 +54,10 @@ pub(super) fn TryProgram(current: CurrentGroup) -> impl IntoView {
         Some(format!("Try {} on these letters", transform.label()))
     });
     let press = move |()| {
-        let Some(Plan { group, fix, filter, .. }) = current.now().plan.map(|answer| answer.plan) else { return };
+        let Some(Plan { group, fix, filter, .. }) = current.now().plan.as_ref().map(|answer| answer.plan.clone())
+        else {
+            return;
+        };
         let Some(transform) = fix.transform else { return };
         command.run(try_on(group, transform.version, filter), move |()| current.hurry());
     };
