@@ -1,5 +1,8 @@
 //! Money: an exact decimal and an ISO 4217 currency. Never a float.
 
+mod shown;
+
+pub use self::shown::{Amount, amount};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;

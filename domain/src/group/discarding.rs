@@ -6,7 +6,9 @@ use crate::discard::Discard;
 use crate::filter::LetterFilter;
 use crate::id::Actor;
 use crate::letter::{Letter, LetterState, LetterStateKind};
+use crate::money::amount;
 use crate::tagged::need;
+use crate::text::grouped;
 use crate::time::Timestamp;
 use alloc::boxed::Box;
 use alloc::format;
@@ -189,13 +191,17 @@ impl Variant {
     }
 }
 
-/// Returns a number of letters and their money, per currency: `18 letters, 240.50 EUR and 12 USD`.
+/// Returns a number of letters and their money, per currency: `18 letters, €240.50 and $12.00`.
 pub fn words(tally: &Tally) -> String {
-    let mut words = if tally.letters == 1 { "1 letter".to_string() } else { format!("{} letters", tally.letters) };
+    let mut words = if tally.letters == 1 {
+        "1 letter".to_string()
+    } else {
+        format!("{} letters", grouped(&tally.letters.to_string()))
+    };
     for (at, sum) in tally.money.sums().iter().enumerate() {
         let joint = if at == 0 { ", " } else { " and " };
         words.push_str(joint);
-        words.push_str(&format!("{} {}", sum.amount.normalize(), sum.currency));
+        words.push_str(&amount(sum).text());
     }
     words
 }

@@ -180,7 +180,7 @@ fn a_number_of_letters_is_said_with_its_money() {
     two.add(money("3", "USD"));
     let rows = [
         (Tally { letters: 1, ..Tally::default() }, "1 letter"),
-        (Tally { letters: 1200, priced: 2, money: two }, "1200 letters, 12.5 EUR and 3 USD"),
+        (Tally { letters: 1200, priced: 2, money: two }, "1,200 letters, €12.50 and $3.00"),
     ];
     for (tally, expected) in rows {
         assert_eq!(words(&tally), expected);

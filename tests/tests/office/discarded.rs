@@ -104,7 +104,7 @@ async fn a_discarded_group_is_closed_in_every_number_and_audited() {
         [("anna".into(), "All letters of the group".into(), why())]
     );
     let found = acts(&world, &group, Act::LettersDiscarded).await;
-    assert_eq!(found, [("anna".to_string(), "4 letters, 46.4 EUR discarded".to_string(), why())]);
+    assert_eq!(found, [("anna".to_string(), "4 letters, €46.40 discarded".to_string(), why())]);
     assert_eq!(acts(&world, &group, Act::GroupDiscarded).await.len(), 1);
     for letter in world.letters(&group, None).await {
         let discard = letter.state.discard().expect("discarded");
