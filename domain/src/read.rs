@@ -74,7 +74,7 @@ struct Case<'a> {
     failure: &'a Failure,
     /// Part of the fingerprint: the same error on two queues is two things to fix.
     main_queue: Option<&'a QueueArn>,
-    stack: &'a Stack,
+    stack: &'a Stack<'a>,
     /// What is wrong with the body itself; checked only if the message carries no error.
     payload_problem: Option<&'static str>,
     message_type: Option<&'a str>,
@@ -109,7 +109,7 @@ pub fn classify_failure(failure: &Failure, body: Option<&str>, policy: &Policy) 
 }
 
 /// A failure without its message.
-fn bare<'a>(failure: &'a Failure, main_queue: Option<&'a QueueArn>, stack: &'a Stack) -> Case<'a> {
+fn bare<'a>(failure: &'a Failure, main_queue: Option<&'a QueueArn>, stack: &'a Stack<'a>) -> Case<'a> {
     Case { failure, main_queue, stack, payload_problem: None, message_type: None, expired: false, claimant: STAMP }
 }
 
@@ -121,7 +121,7 @@ pub fn skeleton(failure: &Failure, main_queue: Option<&QueueArn>) -> Option<Skel
 }
 
 /// Parses what both the fingerprint and the class need.
-fn evidence(failure: &Failure, body: Option<&str>) -> (Stack, Option<&'static str>) {
+fn evidence<'a>(failure: &'a Failure, body: Option<&str>) -> (Stack<'a>, Option<&'static str>) {
     let problem = || classify::payload_problem(body);
     let stack = frames::parse(failure.stack.as_deref().unwrap_or_default());
     (stack, failure.is_empty().then(problem).flatten())

@@ -78,8 +78,8 @@ struct Evidence<'a> {
     /// For each error that led to this one: its message's template, and the symptoms in it.
     causes: Vec<(Template, String)>,
     frame_lines: Vec<String>,
-    counted: Vec<&'a Frame>,
-    stack: &'a Stack,
+    counted: Vec<&'a Frame<'a>>,
+    stack: &'a Stack<'a>,
 }
 
 impl<'a> Evidence<'a> {
@@ -90,7 +90,7 @@ impl<'a> Evidence<'a> {
         let error_type = failure.error_type.as_deref().or(head.map(|h| h.error_type.as_str())).unwrap_or_default();
         let message = failure.message.as_deref().or(head.map(|h| h.message.as_str())).unwrap_or_default();
         let in_app = stack.frames.iter().any(|frame| frame.in_app);
-        let counted: Vec<&Frame> =
+        let counted: Vec<&Frame<'_>> =
             stack.frames.iter().filter(|frame| frame.in_app || !in_app).take(FRAMES_MAX).collect();
         let error_type = error_type.trim();
         let template = template::from_message(message, error_type);
@@ -104,7 +104,7 @@ impl<'a> Evidence<'a> {
             causes: stack.causes.iter().map(of_cause).collect(),
             template,
             by_message,
-            frame_lines: counted.iter().map(|f| format!("{} {}", f.module, f.function)).collect(),
+            frame_lines: counted.iter().map(|f| [&f.module, " ", &f.function].concat()).collect(),
             counted,
             stack,
         }
@@ -177,10 +177,10 @@ fn is_general(error_type: &str) -> bool {
 }
 
 /// The function and its location.
-fn culprit(frame: &Frame) -> String {
+fn culprit(frame: &Frame<'_>) -> String {
     match (frame.function.is_empty(), frame.module.is_empty()) {
-        (true, _) => frame.module.clone(),
-        (false, true) => frame.function.clone(),
+        (true, _) => frame.module.clone().into_owned(),
+        (false, true) => frame.function.clone().into_owned(),
         (false, false) => format!("{} ({})", frame.function, frame.module),
     }
 }

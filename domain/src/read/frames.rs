@@ -11,6 +11,7 @@ mod library;
 mod rare;
 
 use crate::text::{self, split_last};
+use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chains::Chains;
@@ -19,13 +20,13 @@ use chains::Chains;
 const STACK_BYTES_MAX: usize = 64 * 1024;
 const LINE_BYTES_MAX: usize = 1_000;
 
-/// One frame.
+/// One frame. Most names are parts of the stack's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct Frame<'a> {
     /// The class, module or file of the function.
-    pub module: String,
+    pub module: Cow<'a, str>,
     /// The function.
-    pub function: String,
+    pub function: Cow<'a, str>,
     /// Whether it is the team's own code.
     pub in_app: bool,
 }
@@ -41,9 +42,9 @@ pub struct Cause {
 
 /// The content of a stack trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stack {
+pub struct Stack<'a> {
     /// The frames in their printed order, repeated ones once.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<Frame<'a>>,
     /// The causes of the error, the root cause last.
     pub causes: Vec<Cause>,
     /// The first line, if it names the error itself.
@@ -53,7 +54,7 @@ pub struct Stack {
 }
 
 /// Parses a stack trace. Never fails: unrecognised lines are skipped.
-pub fn parse(stack: &str) -> Stack {
+pub fn parse(stack: &str) -> Stack<'_> {
     let mut found = Stack::default();
     let mut go_function: Option<&str> = None;
     let mut rust_symbol: Option<&str> = None;
@@ -110,7 +111,7 @@ pub fn parse(stack: &str) -> Stack {
 }
 
 /// Adds a frame; recursion counts once, through one function or through a few.
-fn add(frames: &mut Vec<Frame>, frame: Option<Frame>) {
+fn add<'a>(frames: &mut Vec<Frame<'a>>, frame: Option<Frame<'a>>) {
     let Some(frame) = frame else { return };
     if frame.function.is_empty() && frame.module.is_empty() || library::is_noise(&frame) {
         return;
@@ -122,7 +123,7 @@ fn add(frames: &mut Vec<Frame>, frame: Option<Frame>) {
     frames.push(frame);
 }
 
-fn frame(text: &str) -> Option<Frame> {
+fn frame(text: &str) -> Option<Frame<'_>> {
     let text = text.strip_prefix("from ").unwrap_or(text);
     if let Some(call) = text.strip_prefix("at ") {
         return at(call);
@@ -168,7 +169,7 @@ fn named(text: &str) -> Option<Cause> {
 }
 
 /// Lines that begin with `at`: Java, .NET and Node.
-fn at(call: &str) -> Option<Frame> {
+fn at(call: &str) -> Option<Frame<'_>> {
     // Logback appends the archive to a frame: `~[orders.jar:1.2]`.
     let archive = call.strip_suffix(']').and_then(|call| call.find(" [").or_else(|| call.find(" ~[")));
     let call = archive.map(|at| &call[..at]).filter(|frame| frame.ends_with(')')).unwrap_or(call);
@@ -178,8 +179,8 @@ fn at(call: &str) -> Option<Frame> {
         return Some(node(function, place));
     }
     let spaced = call.contains(' ').then(|| call.rsplit_once(" in ")).flatten();
-    if let Some((method, place)) = spaced.filter(|(method, _)| method.contains('(')) {
-        return Some(dotnet(method, place));
+    if let Some((method, _)) = spaced.filter(|(method, _)| method.contains('(')) {
+        return Some(dotnet(method));
     }
     let place = call.strip_suffix(')').and_then(|call| split_last(call, b'('));
     let Some((function, place)) = place else {
@@ -205,10 +206,10 @@ fn at(call: &str) -> Option<Frame> {
     if in_js || place.starts_with('<') || place == "native" || place.starts_with("index ") {
         return Some(node(function.trim(), place));
     }
-    Some(dotnet(call, ""))
+    Some(dotnet(call))
 }
 
-fn java(function: &str) -> Frame {
+fn java(function: &str) -> Frame<'_> {
     // The module or class loader ends at the last slash. Text after `$$Lambda` is generated and has slashes too.
     let generated = function.contains('$').then(|| function.find("$$")).flatten();
     let visible = generated.unwrap_or(function.len());
@@ -225,31 +226,35 @@ fn java(function: &str) -> Frame {
     Frame { in_app: !library::java(&class), function: clean::java_method(method), module: class }
 }
 
-fn dotnet(method: &str, _place: &str) -> Frame {
+fn dotnet(method: &str) -> Frame<'static> {
     let method = method.split('(').next().unwrap_or(method).trim();
     let path = clean::dotnet(method);
     let (class, function) = path.rsplit_once('.').unwrap_or(("", &path));
-    Frame { in_app: !library::dotnet(&path), module: class.to_string(), function: function.to_string() }
+    Frame { in_app: !library::dotnet(&path), module: class.to_string().into(), function: function.to_string().into() }
 }
 
-fn node(function: &str, place: &str) -> Frame {
+fn node<'a>(function: &'a str, place: &str) -> Frame<'a> {
     let (path, _) = clean::without_position(place);
-    Frame { in_app: !library::node(path), module: clean::file(path), function: clean::node_function(function) }
+    Frame { in_app: !library::node(path), module: clean::file(path).into(), function: clean::node_function(function) }
 }
 
 /// `x.py", line 3, in f`
-fn python(rest: &str) -> Option<Frame> {
+fn python(rest: &str) -> Option<Frame<'_>> {
     let (path, after) = rest.split_once('"')?;
     let function = after.rsplit_once(", in ").map_or("", |(_, f)| f);
     // Comprehensions have frames of their own only before Python 3.12.
     if matches!(function, "<listcomp>" | "<dictcomp>" | "<setcomp>" | "<genexpr>") {
         return None;
     }
-    Some(Frame { in_app: !library::python(path), module: clean::file(path), function: clean::numbers(function.trim()) })
+    Some(Frame {
+        in_app: !library::python(path),
+        module: clean::file(path).into(),
+        function: clean::numbers(function.trim()),
+    })
 }
 
 /// `#0 /a/B.php(88): C->d()`
-fn php(text: &str) -> Option<Frame> {
+fn php(text: &str) -> Option<Frame<'_>> {
     let (number, rest) = text[1..].split_once(' ')?;
     number.bytes().all(|b| b.is_ascii_digit()).then_some(())?;
     let (place, call) = rest.split_once(": ").unwrap_or(("", rest));
@@ -259,17 +264,21 @@ fn php(text: &str) -> Option<Frame> {
     let path = place.rsplit_once('(').map_or(place, |(path, _)| path);
     let file = clean::file(path);
     let (call_name, in_file) = (clean::php_call(call), !path.is_empty());
-    Some(Frame { in_app: in_file && !library::php(path), module: file, function: call_name })
+    Some(Frame { in_app: in_file && !library::php(path), module: file.into(), function: call_name.into() })
 }
 
 /// ``a/b.rb:12:in `m'``, `a/b.rb:12:in 'C#m'`
-fn ruby(text: &str) -> Option<Frame> {
+fn ruby(text: &str) -> Option<Frame<'_>> {
     let (place, function) = text.split_once(":in ")?;
     let function = function.trim_start_matches(['`', '\'']);
     let function = function.split(['\'', '`']).next().unwrap_or(function);
     let (path, line) = place.rsplit_once(':')?;
     (!line.is_empty() && line.bytes().all(|b| b.is_ascii_digit())).then_some(())?;
-    Some(Frame { in_app: !library::ruby(path), module: clean::file(path), function: clean::ruby_method(function) })
+    Some(Frame {
+        in_app: !library::ruby(path),
+        module: clean::file(path).into(),
+        function: clean::ruby_method(function),
+    })
 }
 
 /// `a/b.(*T).F(0x1)`, or without arguments as `pkg/errors` prints it.
@@ -278,13 +287,17 @@ fn is_go_function(text: &str) -> bool {
 }
 
 /// A Go function's line and the line after it: `\t/a/b.go:12 +0x1d`.
-fn go(function: &str, place: &str) -> Option<Frame> {
+fn go(function: &str, place: &str) -> Option<Frame<'static>> {
     let (path, _) = place.split_once(".go:")?;
     let created = function.strip_prefix("created by ").unwrap_or(function);
     let created = created.split(" in goroutine").next().unwrap_or(created);
     let name = clean::go_function(created);
     let (module, method) = clean::go_parts(&name);
-    Some(Frame { in_app: !library::go(path, &name), module: module.to_string(), function: method.to_string() })
+    Some(Frame {
+        in_app: !library::go(path, &name),
+        module: module.to_string().into(),
+        function: method.to_string().into(),
+    })
 }
 
 /// The symbol of a line such as `  2:  0x557e - a::b::h0123456789abcdef`.
@@ -298,11 +311,11 @@ fn rust_line(text: &str) -> Option<&str> {
     (!symbol.is_empty() && (symbol.contains("::") || !symbol.contains(' '))).then_some(symbol)
 }
 
-fn rust(symbol: &str, place: &str) -> Frame {
+fn rust(symbol: &str, place: &str) -> Frame<'static> {
     let path = clean::rust_symbol(symbol);
     let in_app = !library::rust(&path, place);
     let (module, function) = path.rsplit_once("::").unwrap_or(("", &path));
-    Frame { in_app, module: module.to_string(), function: function.to_string() }
+    Frame { in_app, module: module.to_string().into(), function: function.to_string().into() }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Removes the generated, numbered and compiled parts of a frame's names.
 
 use crate::text::split_last;
+use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 
 /// Returns the base name of a file without the hashes and numbers of bundles.
@@ -24,9 +25,9 @@ pub fn file(path: &str) -> String {
 }
 
 /// Removes the digits from a name with many of them, as in generated names; `v2` and `sha256` stay.
-pub fn numbers(name: &str) -> String {
+pub fn numbers(name: &str) -> Cow<'_, str> {
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
-    if digits > 3 { name.chars().filter(|c| !c.is_ascii_digit()).collect() } else { name.to_string() }
+    if digits > 3 { Cow::Owned(no_digits(name)) } else { Cow::Borrowed(name) }
 }
 
 /// Removes every digit.
@@ -47,13 +48,13 @@ pub fn without_position(place: &str) -> (&str, &str) {
 }
 
 /// Removes the generated suffixes of the JVM's proxies, lambdas and anonymous classes.
-pub fn java_class(class: &str) -> String {
+pub fn java_class(class: &str) -> Cow<'_, str> {
     const GENERATED: [&str; 5] = ["$$", "$Proxy", "$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$"];
     const ACCESSORS: [&str; 2] = ["GeneratedMethodAccessor", "GeneratedConstructorAccessor"];
     // Few class names contain a dollar sign; searching for each mark would be the most expensive part.
     let name = split_last(class, b'.').map_or(class, |(_, name)| name);
     if !class.bytes().any(|byte| byte == b'$') && !name.starts_with("Generated") {
-        return class.to_string();
+        return Cow::Borrowed(class);
     }
     let is_generated = |at: &usize| GENERATED.iter().any(|mark| class[*at..].starts_with(mark));
     let mut end = class.match_indices('$').map(|(at, _)| at).find(is_generated).unwrap_or(class.len());
@@ -80,15 +81,15 @@ pub fn java_class(class: &str) -> String {
             out.push_str(part);
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 /// `lambda$handle$0` becomes `handle`; `access$000` is a bridge.
-pub fn java_method(method: &str) -> String {
+pub fn java_method(method: &str) -> Cow<'_, str> {
     let inner = method.strip_prefix("lambda$").map_or(method, |rest| rest.split('$').next().unwrap_or(rest));
     let inner = inner.strip_prefix("$anonfun$").map_or(inner, |rest| rest.split('$').next().unwrap_or(rest));
     match split_last(inner, b'$') {
-        Some((name, number)) if number.bytes().all(|b| b.is_ascii_digit()) => name.to_string(),
+        Some((name, number)) if number.bytes().all(|b| b.is_ascii_digit()) => Cow::Borrowed(name),
         _ => numbers(inner),
     }
 }
@@ -116,7 +117,7 @@ pub fn dotnet(method: &str) -> String {
 }
 
 /// Removes `async`, `new`, `Object.` and `[as x]`, which describe the call, not the function.
-pub fn node_function(function: &str) -> String {
+pub fn node_function(function: &str) -> Cow<'_, str> {
     let name = function.split(" [as ").next().unwrap_or(function);
     let name = ["async ", "new "].iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
     let name = ["Object.", "Module.", "exports.", "module.exports."]
@@ -124,14 +125,14 @@ pub fn node_function(function: &str) -> String {
         .fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
     let last = name.rsplit(['/']).next().unwrap_or(name);
     if last == "<anonymous>" || last.is_empty() {
-        String::new()
+        Cow::Borrowed("")
     } else {
         numbers(last.trim_end_matches(".<anonymous>"))
     }
 }
 
 /// Returns the method around a block or ERB template.
-pub fn ruby_method(function: &str) -> String {
+pub fn ruby_method(function: &str) -> Cow<'_, str> {
     let name = match function
         .strip_prefix("block ")
         .or_else(|| function.strip_prefix("rescue in "))
@@ -141,7 +142,7 @@ pub fn ruby_method(function: &str) -> String {
         None => function,
     };
     match name.find("__").filter(|_| name.starts_with('_')) {
-        Some(end) => name[..end].to_string(),
+        Some(end) => Cow::Borrowed(&name[..end]),
         None => numbers(name),
     }
 }

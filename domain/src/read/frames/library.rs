@@ -48,7 +48,7 @@ pub fn java(class: &str) -> bool {
 
 /// Whether a frame depends on runtime conditions: how a task was resumed, or how a method was called by reflection
 /// (the JVM starts with one mechanism and switches to another).
-pub fn is_noise(frame: &Frame) -> bool {
+pub fn is_noise(frame: &Frame<'_>) -> bool {
     if frame.in_app {
         return false;
     }
@@ -65,7 +65,7 @@ pub fn is_noise(frame: &Frame) -> bool {
     const FUNCTIONS: &[&str] = &["Promise", "process.processTicksAndRejections", "process._tickCallback"];
     in_package(MODULES, &frame.module)
         || frame.module.starts_with("index ")
-        || FUNCTIONS.contains(&frame.function.as_str())
+        || FUNCTIONS.contains(&frame.function.as_ref())
 }
 
 pub fn dotnet(path: &str) -> bool {
