@@ -50,11 +50,17 @@ pub fn blocks(stack: &str) -> Vec<Block> {
 fn frame_at(lines: &[&str]) -> (usize, Option<bool>) {
     let Some(first) = lines.first() else { return (0, None) };
     let alone = frames::parse(first).frames;
-    // Go and Rust print the location on a second line; Python prints the source there.
+    // Python prints source below a frame: a line or a few, and carets under the part that failed.
+    if let (Some(frame), true) = (alone.first(), first.trim_start().starts_with("File \"")) {
+        let is_source = |line: &&&str| depth(line) > depth(first) && !line.trim_start().starts_with("File \"");
+        return (1 + lines[1..].iter().take_while(is_source).count(), Some(frame.in_app));
+    }
+    // Go and Rust print the location on a second line.
     let second = lines.get(1).filter(|second| depth(second) > depth(first) && !is_cause(second));
     let second = second.filter(|second| frames::parse(second).frames.is_empty());
     if let Some(second) = second {
-        let both = frames::parse(&format!("{first}\n{second}")).frames;
+        let text = format!("{first}\n{second}");
+        let both = frames::parse(&text).frames;
         if let [frame] = both.as_slice() {
             return (2, Some(frame.in_app));
         }
@@ -111,6 +117,10 @@ mod tests {
             (
                 "Traceback (most recent call last):\n  File \"/srv/app/cart.py\", line 7, in total\n    return price(x)\n  File \"/usr/lib/python3.12/site-packages/x/y.py\", line 7, in z\n    pass\nKeyError: 'a'",
                 "w o2 l1/2 w",
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"/srv/app/cart.py\", line 7, in total\n    return price(\n           ^^^^^^\n        x)\n        ^^\n  File \"/srv/app/price.py\", line 9, in price\nKeyError: 'a'",
+                "w o5 o1 w",
             ),
             (
                 "goroutine 1 [running]:\ngithub.com/a/shop.(*Cart).Total(0xc000)\n\t/srv/shop/cart.go:7 +0x1d\nruntime.main()\n\t/usr/local/go/src/runtime/proc.go:271 +0x29d",
