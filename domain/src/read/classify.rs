@@ -5,6 +5,7 @@
 //! disagree on is unknown, permanent wordings are tried before transient ones, and in a chain of errors the root cause
 //! decides.
 
+mod advice;
 mod attempts;
 mod bare;
 mod chain;
@@ -47,6 +48,9 @@ const SENTENCE_PCT: u8 = 85;
 /// The confidence in a class that only the letter claims, percent. What the words of an error merely suggest is no surer,
 /// and does not overrule who wrote the consumer; a table or a known sentence does.
 const CLAIM_PCT: u8 = 60;
+
+/// The confidence in a word of a table, percent: a sentence or a code is surer.
+const WORD_PCT: u8 = 65;
 
 /// Classifies one failure.
 pub fn classify(case: Case<'_>, policy: &Policy) -> Classification {
@@ -180,7 +184,7 @@ fn by_message(error_type: &str, message: &str) -> Option<Classification> {
     let lower = message.to_lowercase();
     let found = order::first(error_type, message, &lower).or_else(|| by_type_and_words(error_type, message, &lower));
     let found = order::distrusted(found, &lower);
-    order::advised(found, &lower)
+    advice::advised(found, &lower)
 }
 
 fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Classification> {

@@ -87,6 +87,9 @@ pub fn short_type(error_type: &str) -> &str {
     const LANGUAGES: [&str; 4] = ["lang", "System", "builtins", "core"];
     // `** (Shop.Error)` of Elixir, `ProduceException`2[...]` of .NET.
     let path = error_type.strip_prefix("** (").map_or(error_type, |name| name.trim_end_matches(')'));
+    // Hadoop names the type on the server: `RemoteException(org.apache.hadoop.ipc.StandbyException)`.
+    let inner = path.strip_suffix(')').and_then(|path| path.split_once('(')).filter(|(outer, _)| !outer.is_empty());
+    let path = inner.map_or(path, |(_, inner)| inner);
     let path = path.trim_start_matches(['*', '&', '\\']);
     let path = &path[..path.find(['`', '<', '[']).filter(|at| *at > 0).unwrap_or(path.len())];
     let separators = ['.', '\\', ':'];

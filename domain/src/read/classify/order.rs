@@ -5,13 +5,10 @@
 //! two readings, on which public sources disagree: their reason says both, and the confidence is low.
 
 use super::network::{NETWORK, holds, states_rule, transient_words};
-use super::{CLAIM_PCT, codes, conditions, finding, grammar, names, network, parts, unfinished};
+use super::{CLAIM_PCT, WORD_PCT, advice, codes, conditions, finding, grammar, names, network, parts, unfinished};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::string::String;
-
-/// The confidence in a word of a table, percent: a sentence or a code is surer.
-const WORD_PCT: u8 = 65;
 
 /// Words that say that one message is too large, whatever status it comes with.
 #[rustfmt::skip]
@@ -144,65 +141,12 @@ pub fn ruled(found: Classification, error_type: &str, lower: &str) -> Classifica
         OF_CALLS.contains(&name).then(|| finding(Class::Permanent, Category::ConsumerBug, CLAIM_PCT, reason))
     };
     // Advice to correct something, and then to try again, is no advice to wait.
-    let corrected = || {
-        #[rustfmt::skip]
-        const CORRECTED: &[&str] = &[
-            "check your config", "check the config", "check your settings", "correct the", "fix the", "choose a", "select a", "enter a", "provide a", "use a different",
-        ];
-        let again = found.reason.contains("\"try again\"") && !holds(lower, NETWORK) && !lower.contains("unavailable");
-        let advice = CORRECTED.iter().find(|advice| again && lower.contains(**advice))?;
-        Some(finding(Class::Permanent, Category::Configuration, CLAIM_PCT, format!("the advice \"{advice}\"")))
-    };
+    let corrected = || found.reason.contains("\"try again\"").then(|| advice::corrects(lower)).flatten();
     let is_word = found.class == Class::Transient && found.confidence.as_pct() <= WORD_PCT;
     is_word
         .then(|| grammar::ruled(lower).or_else(|| parts::missing(lower)).or_else(corrected).or_else(called))
         .flatten()
         .unwrap_or(found)
-}
-
-/// Believes advice to try the same again at another time more than what else suggests a mistake: whoever wrote it knew
-/// that nothing needs to change. Without a time it may mean "correct it and try again", and words about a right or an
-/// input say so.
-pub fn advised(found: Option<Classification>, lower: &str) -> Option<Classification> {
-    #[rustfmt::skip]
-    const ADVICE: &[&str] = &[
-        "try again later", "try again in ", "try again after ", "try again soon", "try again shortly", "try again when", "try again once",
-        "try later", "retry later", "retry again later", "retry after ", "you can retry", "retry in a ", "try again at a later",
-        " to complete", " to finish",
-    ];
-    // Others may be denied, or ask for another request.
-    #[rustfmt::skip]
-    const REQUESTS: &[&str] = &[
-        "retry the request", "retry your request", "retrying may solve", "retrying may succeed", "retrying may help", "has to be retried",
-        "should be retried", "must be retried", "retry to avoid",
-    ];
-    #[rustfmt::skip]
-    const DENIED: &[&str] = &[
-        "not retry", "n't retry", "never retry", "not be retried", "retried with", "another", "different", "manual", "correct", "duplicate", "closed", "deleted", "after ",
-    ];
-    #[rustfmt::skip]
-    const CORRECTED: &[&str] = &[
-        "check your", "double check", "invalid", "permission", "denied", "not authorized", "correct ", "token", "update your", "missing", "not found",
-        "unsupported", "must ", "expired", "upgrade", "quota", "billing",
-    ];
-    if found.as_ref().is_some_and(|found| found.class == Class::Transient || found.category == Category::Auth) {
-        return found;
-    }
-    let is_advice =
-        |advice: &&&str| lower.contains(**advice) && (!advice.starts_with(' ') || lower.contains("wait for "));
-    // A word that refuses something for now: `not allowed at this time`.
-    let word = || found.as_ref().is_some_and(|found| found.confidence.as_pct() <= WORD_PCT);
-    if let Some(unfinished) = unfinished::for_now_in(lower).filter(|_| word()) {
-        return Some(unfinished);
-    }
-    let request = || REQUESTS.iter().find(|advice| lower.contains(**advice)).filter(|_| !holds(lower, DENIED));
-    match ADVICE.iter().find(is_advice).or_else(request).filter(|_| !holds(lower, CORRECTED)) {
-        Some(advice) => {
-            let reason = format!("the advice \"{}\"", advice.trim());
-            Some(finding(Class::Transient, Category::DependencyUnavailable, 75, reason))
-        }
-        None => found,
-    }
 }
 
 fn of_every_kind(message: &str, lower: &str) -> Option<Classification> {
