@@ -53,11 +53,13 @@ pub fn step(step: &NextStep) -> (Tone, &'static str) {
     }
 }
 
-/// Returns what stands below a group's class in the list: its category, and whether it is from the consumer's log.
-pub fn beside_class(row: &GroupRow) -> String {
-    let category = Some(category(row.classification.category)).filter(|it| *it != classified(&row.classification));
-    let source = row.from_logs.then_some("from the logs");
-    [source, category].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+/// Returns what stands below a group's class in the list: its category, or that the class is from the consumer's log.
+pub fn beside_class(row: &GroupRow) -> &'static str {
+    match category(row.classification.category) {
+        _ if row.from_logs => "from the logs",
+        category if category == classified(&row.classification) => "",
+        category => category,
+    }
 }
 
 /// Returns a group's class and category in one phrase: `Permanent, consumer bug`, or `Unclassified`.
@@ -285,7 +287,7 @@ mod tests {
         let mut row = sample::group_row("g", 1);
         assert_eq!(beside_class(&row), "Timeout");
         row.from_logs = true;
-        assert_eq!(beside_class(&row), "from the logs · Timeout");
+        assert_eq!(beside_class(&row), "from the logs");
         assert_eq!(class_and_category(&row.classification), "Transient, timeout");
         row.classification.category = Category::Unknown;
         row.classification.confidence = domain::reading::Confidence::from_pct(0);

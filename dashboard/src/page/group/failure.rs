@@ -13,12 +13,18 @@ pub(super) fn FailureTab(current: CurrentGroup) -> impl IntoView {
     let failure = current.part(|detail| (detail.failure.clone(), detail.reported.clone()));
     // What the log says comes first where the letters say nothing.
     let only_logs = current.part(|detail| detail.failure.is_empty() && detail.logs.search.evidence.is_some());
+    let could_read_logs = current.part(|detail| detail.failure.is_empty() && !detail.logs.can_read);
     view! {
         <Show when=move || !only_logs.get()>
             {part(move || {
                 let (failure, reported) = failure.get();
                 view! { <FailureText failure reported /> }
             })}
+        </Show>
+        <Show when=move || could_read_logs.get()>
+            <p class="muted">
+                "On AWS, the office can look for the cause in the consumer's logs: parameter "<code>"ConsumerLogGroupArns"</code>"."
+            </p>
         </Show>
         <super::logs::FromLogs current />
         <Show when=move || only_logs.get()><p class="muted">"No error details on these letters. "<Advice /></p></Show>
@@ -28,7 +34,7 @@ pub(super) fn FailureTab(current: CurrentGroup) -> impl IntoView {
 /// Says how letters come to carry their error.
 #[component]
 fn Advice() -> impl IntoView {
-    view! { "To see why they failed, let the consumer report or stamp its failures. On AWS you can also add the layer "<code>"witness"</code>" to its function, or let the office read its logs (parameter "<code>"ConsumerLogGroupArns"</code>")." }
+    view! { "To see why they failed, let the consumer report or stamp its failures. On AWS you can also add the layer "<code>"witness"</code>" to its function." }
 }
 
 /// Shows a failure, and the report that it comes from.

@@ -42,14 +42,8 @@ fn shown(numbers: Numbers) -> impl IntoView {
     let has_expired = move || loss_urgency.get() == Some(Urgency::Passed);
     // The office may have counted a moment before the first expiry.
     let expired = numbers.expired.max(1);
-    let loss_label = Signal::derive(move || {
-        match (has_expired(), expired) {
-            (false, _) => "to first expiry",
-            (true, 1) => "group with expired letters",
-            (true, _) => "groups with expired letters",
-        }
-        .to_string()
-    });
+    let loss_label =
+        Signal::derive(move || if has_expired() { "with expired letters" } else { "to first expiry" }.to_string());
     let tone = |n: u64, tone: &'static str| if n > 0 { tone } else { "" };
     view! {
         <div class="numbers" role="group" aria-label="All groups">
