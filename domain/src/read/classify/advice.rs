@@ -49,7 +49,7 @@ const STATED: &[&str] = &["is", "was", "are", "were", "failed", "could", "cannot
 /// What a repair or a change is about if it passes by itself.
 #[rustfmt::skip]
 const PASSING: &[&str] = &[
-    "network", "internet", "connection", "connectivity", "unavailable", "rate", "frequency", "concurren", "speed",
+    "network", "internet", "connection", "connectivity", "unavailable", "request rate", "rate limit", "send rate", "sending rate", "frequency", "concurren",
 ];
 
 /// Returns the advice of a text to correct something and then to try again.
@@ -70,7 +70,7 @@ fn sentences(lower: &str) -> impl Iterator<Item = &str> {
 fn corrected(sentence: &str) -> Option<[&str; 2]> {
     let words = conditions::words(sentence);
     let again = words.iter().position(|word| AGAIN.contains(word))?;
-    let clauses = sentence.split([',', '-']).map(conditions::words);
+    let clauses = sentence.split(',').flat_map(|part| part.split(" - ")).map(conditions::words);
     let instructs = |clause: Vec<&'_ str>| {
         let polite =
             clause.iter().take_while(|word| matches!(**word, "please" | "kindly" | "then" | "you" | "must" | "should"));
@@ -272,6 +272,8 @@ mod tests {
             "the folder is not empty. please remove its contents and try again.",
             "please try again with a different payment method",
             "the name is taken, please rename it and try again",
+            "re-enter the code and try again",
+            "the domain could not be migrated. remove the contents of the folder and try again",
         ] {
             assert!(corrects(lower).is_some_and(|found| found.class == Class::Permanent), "{lower}");
         }
@@ -283,6 +285,7 @@ mod tests {
             "reduce your request rate and try again",
             "update was rolled back because the node is busy, please try again",
             "please try again, another user is reserving these seats",
+            "auto-update of the index failed, try again",
         ] {
             assert_eq!(corrects(lower), None, "{lower}");
         }
