@@ -1,6 +1,6 @@
 //! Titles: what every letter of a group says is shown, once enough letters say it, and masked for ever when one differs.
 
-use crate::api::{Answer, send};
+use crate::api::send;
 use axum::body::Body;
 use axum::http::Request;
 use domain::group::Variant;
@@ -9,6 +9,7 @@ use domain::time::Span;
 use harness::world::World;
 use office::intake;
 use queue::{Queue as _, Received};
+use serde::de::DeserializeOwned;
 use wire::{GroupAnswer, GroupsAnswer, ReplayAnswer, ReplaysAnswer};
 
 const BUG: &str = "index out of bounds: the len is 3 but the index is 99";
@@ -28,31 +29,27 @@ async fn variant(world: &World) -> Variant {
     world.store.group(&world.only_group().await).await.unwrap().unwrap()
 }
 
+/// Calls the API.
+async fn get<T: DeserializeOwned>(world: &World, path: &str) -> T {
+    let request = Request::builder().uri(format!("/api/v1{path}")).header("authorization", "Bearer token");
+    let answer = send(&crate::merged::router(world), request.body(Body::empty()).unwrap()).await;
+    serde_json::from_slice(&answer.body).unwrap()
+}
+
 /// Returns the title of the only group, in the list and on its page.
 async fn title(world: &World) -> String {
-    let router = crate::merged::router(world);
-    let get = async |path: &str| -> Answer {
-        let request = Request::builder().uri(format!("/api/v1{path}")).header("authorization", "Bearer token");
-        send(&router, request.body(Body::empty()).unwrap()).await
-    };
-    let list: GroupsAnswer = serde_json::from_slice(&get("/groups").await.body).unwrap();
+    let list: GroupsAnswer = get(world, "/groups").await;
     let [row] = list.groups.as_slice() else { panic!("one group: {:?}", list.groups) };
-    let page: GroupAnswer = serde_json::from_slice(&get(&format!("/groups/{}", row.id)).await.body).unwrap();
+    let page: GroupAnswer = get(world, &format!("/groups/{}", row.id)).await;
     assert_eq!(page.row.title, row.title);
     row.title.clone()
 }
 
 /// Returns the title of the only replay, in the list and on its page.
 async fn replay_titles(world: &World) -> [String; 2] {
-    let router = crate::merged::router(world);
-    let get = async |path: &str| -> Answer {
-        let request = Request::builder().uri(format!("/api/v1{path}")).header("authorization", "Bearer token");
-        send(&router, request.body(Body::empty()).unwrap()).await
-    };
-    let list: ReplaysAnswer = serde_json::from_slice(&get("/replays").await.body).unwrap();
+    let list: ReplaysAnswer = get(world, "/replays").await;
     let [listed] = list.replays.as_slice() else { panic!("one replay: {:?}", list.replays) };
-    let path = format!("/replays/{}", listed.replay.id());
-    let page: ReplayAnswer = serde_json::from_slice(&get(&path).await.body).unwrap();
+    let page: ReplayAnswer = get(world, &format!("/replays/{}", listed.replay.id())).await;
     [listed.group_title.clone(), page.group_title]
 }
 
