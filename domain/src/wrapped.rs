@@ -1,7 +1,8 @@
 //! Letters of a plan whose bodies look like error envelopes.
 
+use crate::text::grouped;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
 /// The letters of a plan that look like error envelopes and go back with them, unless a transform changes them.
@@ -29,6 +30,17 @@ impl Wrapped {
             _ => self.original_at = self.original_at.take().filter(|other| other == path),
         }
         self.letters += 1;
+    }
+
+    /// Says how many of a plan's letters these are. If no transform changes them, says that they go back with their wrapper.
+    pub fn words(&self, planned: i64, is_changed: bool) -> String {
+        let (look, go) = match self.letters {
+            1 => ("looks like an error envelope", "goes back with its wrapper"),
+            _ => ("look like error envelopes", "go back with their wrapper"),
+        };
+        let (these, all) = (grouped(&self.letters.to_string()), grouped(&planned.max(0).to_string()));
+        let words = format!("{these} of {all} letters {look}");
+        if is_changed { words } else { format!("{words} and {go}") }
     }
 
     /// Returns the program of a transform that sends only the original. It leaves letters without such an envelope as they

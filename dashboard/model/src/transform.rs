@@ -40,17 +40,11 @@ pub fn sent_as(fix: &Fix) -> Option<String> {
 
 /// Says how many letters of a plan look like error envelopes, and whether they go back so. Returns `None` if none do.
 pub fn wrapped(plan: &Plan) -> Option<String> {
-    let n = plan.wrapped.letters;
-    let (look, go) = match n {
-        0 => return None,
-        1 => ("looks like an error envelope", "goes back with its wrapper"),
-        _ => ("look like error envelopes", "go back with their wrapper"),
-    };
-    let words = format!("{} of {} letters {look}", count(n), count(plan.letters.letters.max(0).unsigned_abs()));
-    Some(match (&plan.fix.transform, &plan.wrapped.original_at) {
-        (Some(_), _) => words,
-        (None, Some(_)) => format!("{words} and {go}"),
-        (None, None) => format!("{words} and {go}. The wrappers differ, so no one program is right for all"),
+    let (wrapped, is_changed) = (&plan.wrapped, plan.fix.transform.is_some());
+    (!wrapped.is_none()).then(|| {
+        let words = wrapped.words(plan.letters.letters, is_changed);
+        let differ = !is_changed && wrapped.original_at.is_none();
+        if differ { format!("{words}. The wrappers differ, so no one program is right for all") } else { words }
     })
 }
 

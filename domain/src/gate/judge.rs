@@ -153,13 +153,9 @@ fn letters_replayable(facts: &GateFacts<'_>) -> Judgement {
 
 /// Whether a transform does the right thing, its dry run and preview show.
 fn unwrapped(facts: &GateFacts<'_>) -> Judgement {
-    let (wrapped, all) = (facts.wrapped.letters, grouped(&facts.letters.letters.to_string()));
-    let (look, go) = match wrapped {
-        1 => ("looks like an error envelope", "goes back with its wrapper"),
-        _ => ("look like error envelopes", "go back with their wrapper"),
-    };
-    let words = format!("{} of {all} letters {look}", grouped(&wrapped.to_string()));
-    if let Some(transform) = facts.fix.and_then(|fix| fix.transform.as_ref()) {
+    let transform = facts.fix.and_then(|fix| fix.transform.as_ref());
+    let words = facts.wrapped.words(facts.letters.letters, transform.is_some());
+    if let Some(transform) = transform {
         return met(format!("{words}; {} changes what is sent", transform.label()));
     }
     let way = match facts.wrapped.original_at {
@@ -168,7 +164,7 @@ fn unwrapped(facts: &GateFacts<'_>) -> Judgement {
             "The wrappers differ: plan some of the letters, write a transform, or waive this if the consumer accepts them."
         }
     };
-    unmet(format!("{words} and {go}. {way}"))
+    unmet(format!("{words}. {way}"))
 }
 
 fn approval(facts: &GateFacts<'_>, policy: &GatePolicy) -> Judgement {
