@@ -1,7 +1,7 @@
 //! Numbers and names with digits that are the cause rather than data: codes, statuses, versions, ports.
 
-use super::labels;
 use super::out::Out;
+use super::{labels, persons};
 
 /// Names that contain digits.
 #[rustfmt::skip]
@@ -62,7 +62,17 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
     }
     // `Error 1062 (23000)`
     let of_number = || last.len() == 4 && last.bytes().all(|b| b.is_ascii_digit()) && second == "error";
-    if sqlstate && written.ends_with('(') && after.starts_with(')') && of_number() {
+    if is_rule(core)
+        || is_bank_code(core) && announces_bank_code(last, written)
+        || last == "data" && is_of_ldap(core, written)
+    {
+        return true;
+    }
+    if sqlstate && written.ends_with('(') && after.starts_with(')') && (of_number() || out.of_sql) {
+        return true;
+    }
+    // `[Errno -2]`: the resolver's own numbers.
+    if last == "errno" && core.strip_prefix('-').is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit())) {
         return true;
     }
     if !plain {
@@ -77,6 +87,9 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
     let number: u32 = core.parse().unwrap_or(0);
     let status = (100..600).contains(&number) && core.len() == 3;
     let is_failure = status && number >= 400;
+    if out.of_replies && core.len() == 3 && matches!(written, "" | "(") {
+        return true;
+    }
     // `HTTP-Fehler 503`, `503: charge failed`
     if status && last.starts_with("http-") || is_failure && written.is_empty() && tail == ":" {
         return true;
@@ -140,11 +153,14 @@ fn announces_outcome(last: &str, second: &str, written: &str, is_short: bool) ->
         "declined", "failed", "rejected", "refused", "denied", "bounced", "returned", "exited", "aborted", "ended",
         "terminated", "answered", "replied", "responded",
     ];
-    let ended = || {
-        let before = written.trim_end_matches([' ', ':', '=', '(', '[']);
-        before.strip_suffix(" with code").is_some_and(|before| ENDED.iter().any(|verb| before.ends_with(verb)))
-    };
+    const GIVEN: [&str; 3] = ["answered", "replied", "responded"];
+    let before = || written.trim_end_matches([' ', ':', '=', '(', '[']);
+    let ended =
+        || before().strip_suffix(" with code").is_some_and(|before| ENDED.iter().any(|verb| before.ends_with(verb)));
+    // `rejected with EXC-042`; goods are returned with a number, too.
+    let with = || second != "returned" && ENDED.contains(&second) && !GIVEN.contains(&second);
     matches!(last, "errorcode" | "faultcode" | "returncode" | "resultcode")
+        || last == "with" && with()
         || last == "code"
             && (OUTCOMES.contains(&second) && (second != "return" || is_short)
                 || second == "with" && is_short && ended())
@@ -160,7 +176,7 @@ fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &O
         "http/1.1" | "http/1.0" | "http/2" => is_status,
         "alert" => matches!(second, "tls" | "ssl" | "fatal" | "handshake"),
         "msg" => after.starts_with(','),
-        "code" => second == "with" || OUTCOMES.contains(&second),
+        "code" => second == "with" || OUTCOMES.contains(&second) || is_lone_code(second, written, after),
         "answered" | "replied" | "responded" | "returned" | "received" | "got" | "response" => {
             is_status && ends_answer(number, after)
         }
@@ -171,6 +187,54 @@ fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &O
         }
         _ => false,
     }
+}
+
+/// `Unable to create record (code 21211)`: a number alone in brackets, unless it is the number of something.
+fn is_lone_code(second: &str, written: &str, after: &str) -> bool {
+    #[rustfmt::skip]
+    const NUMBERED: [&str; 16] = [
+        "item", "store", "branch", "location", "shop", "bank", "language", "unit", "region", "area", "site", "zone", "tax", "user", "order",
+        "row",
+    ];
+    let is_numbered = labels::is_thing(second) || persons::is_person(second) || NUMBERED.contains(&second);
+    written.ends_with("(code ") && after.starts_with(')') && !is_numbered
+}
+
+/// Whether a text is a rule of electronic invoices: `BR-CO-15`, `PEPPOL-EN16931-R010`.
+fn is_rule(core: &str) -> bool {
+    const RULES: [&str; 5] = ["BR-", "PEPPOL-", "UBL-", "CII-", "XR-"];
+    RULES.iter().any(|start| core.starts_with(start))
+        && core.ends_with(|c: char| c.is_ascii_digit())
+        && core.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'-')
+}
+
+/// Whether a text has the form of a bank's reason for a return (ISO 20022's external codes, NACHA's return codes).
+fn is_bank_code(core: &str) -> bool {
+    #[rustfmt::skip]
+    const REASONS: [&str; 19] = [
+        "AC", "AG", "AM", "BE", "CN", "DS", "DT", "ED", "FF", "MD", "MS", "RC", "RF", "RR", "SL", "TD", "TM", "R", "C",
+    ];
+    let number = core.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    REASONS.contains(&&core[..core.len() - number.len()])
+        && number.len() == 2
+        && number.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether the last words say that a payment was returned: `direct debit was returned: `, `came back with `.
+fn announces_bank_code(last: &str, written: &str) -> bool {
+    #[rustfmt::skip]
+    const PAYMENTS: [&str; 14] = [
+        "debit", "payment", "transfer", "payout", "sepa", "ach", "pain.", "mandate", "refund", "collection", "credit", "bank", "rjct",
+        "iban",
+    ];
+    let announces = matches!(last, "reason" | "code" | "with" | "because") || written.ends_with(": ");
+    let near = || written[written.floor_char_boundary(written.len().saturating_sub(CLAUSE_BYTES))..].to_lowercase();
+    announces && PAYMENTS.iter().any(|word| near().contains(word))
+}
+
+/// Active Directory's own reason: `LdapErr: DSID-0C090449, comment: AcceptSecurityContext error, data 52e`.
+fn is_of_ldap(core: &str, written: &str) -> bool {
+    core.len() <= 4 && core.bytes().all(|b| b.is_ascii_hexdigit()) && written.contains("LdapErr")
 }
 
 /// The clause before a status, bytes.
@@ -323,6 +387,8 @@ pub fn is_identity(core: &str, before: &[alloc::string::String; 2]) -> bool {
         "version" => small && (core.contains('.') || is_date(core)) && core.bytes().all(is_version_byte),
         "api" | "protocol" | "tls" | "ssl" => small && core.trim_start_matches('v').bytes().all(is_version_byte),
         "constraint" | "index" => is_identifier(core),
+        // `:60F:`, a field of SWIFT's messages.
+        "tag" => small && core.starts_with(':'),
         _ => false,
     }
 }

@@ -134,6 +134,26 @@ pub fn mask_file(path: &str, masked: &str) -> String {
     out
 }
 
+/// Returns the sheet's part of the place of a cell: `Prices!` of `Prices!AA3`.
+pub fn sheet_of_cell(core: &str) -> Option<&str> {
+    const LETTERS_MAX: usize = 3;
+    let at = core.find('!')? + 1;
+    let (sheet, cell) = core.split_at(at);
+    let cell = cell.replace('$', "");
+    let letters = cell.bytes().take_while(u8::is_ascii_uppercase).count();
+    let is_cell = (1..=LETTERS_MAX).contains(&letters)
+        && cell.len() > letters
+        && cell[letters..].bytes().all(|b| b.is_ascii_digit());
+    (sheet.len() > 1 && is_cell).then_some(sheet)
+}
+
+/// Returns the kind of a reference of Git, whose name is data: `refs/heads/`.
+pub fn kind_of_ref(core: &str) -> Option<&str> {
+    ["refs/heads/", "refs/tags/", "refs/remotes/"]
+        .into_iter()
+        .find(|kind| core.starts_with(kind) && core.len() > kind.len())
+}
+
 /// Returns the role's part of the name of its session, `arn:aws:sts::…:assumed-role/role/session`: whoever assumes a role
 /// names the session.
 pub fn assumed_role(core: &str) -> Option<&str> {

@@ -10,7 +10,7 @@ use super::{Scanner, labels, shapes, things, words};
 use crate::read::vocabulary;
 
 /// The most words of a name after its first.
-const MORE_WORDS_MAX: usize = 5;
+pub const MORE_WORDS_MAX: usize = 5;
 /// The longest word of a name, bytes.
 const WORD_BYTES_MAX: usize = 40;
 
@@ -59,12 +59,12 @@ const PREPOSITIONS: &[&str] = &[
 
 /// Small words inside names: `van`, `de la`, and what joins the names of a firm.
 #[rustfmt::skip]
-const PARTICLES: &[&str] =
+pub const PARTICLES: &[&str] =
     &["van", "von", "vom", "zu", "zur", "de", "der", "den", "ter", "di", "da", "do", "dos", "del", "della", "la", "le", "al", "bin", "y", "&"];
 
 /// The forms of firms.
 #[rustfmt::skip]
-const FIRMS: &[&str] = &[
+pub const FIRMS: &[&str] = &[
     "AB", "AG", "AS", "ApS", "BV", "Co", "Corp", "GbR", "GmbH", "Inc", "KG", "Kft", "LLC", "LLP", "Lda", "Limited", "Ltd", "Ltda", "NV", "OHG",
     "Oy", "PLC", "S.A", "S.L", "S.p.A", "SA", "SARL", "SAS", "SE", "SL", "SRL", "SpA", "UG", "e.K", "e.V", "mbH", "plc",
 ];
@@ -323,6 +323,18 @@ impl Scanner<'_> {
         }
         if of_persons || HEADINGS.contains(&last) {
             return Some(Announced::Heading);
+        }
+        // `requested by: Bo Li`
+        if is_label && last == "by" && second.ends_with("ed") {
+            return Some(Announced::Words);
+        }
+        // `is being edited by Bo Li`
+        #[rustfmt::skip]
+        const DONE: [&str; 10] = [
+            "edited", "requested", "created", "approved", "assigned", "reviewed", "uploaded", "written", "signed", "opened",
+        ];
+        if !is_label && last == "by" && DONE.contains(&second) {
+            return Some(Announced::Words);
         }
         (!is_label && PREPOSITIONS.contains(&last)).then_some(Announced::Nothing)
     }

@@ -10,6 +10,20 @@ const WORDS_MAX: usize = 8;
 const WORDS_MIN: usize = 3;
 const IN_CALLS_MIN: usize = 2;
 
+/// Words after which a quoted phrase says what is limited, or how far a program has come.
+const PHRASED: [&str; 6] = ["metric", "limit", "quota", "step", "phase", "stage"];
+/// The most words of such a phrase.
+const PHRASE_WORDS_MAX: usize = 7;
+
+/// The longest name of a package, bytes.
+const PACKAGE_BYTES_MAX: usize = 80;
+
+/// Whether a text is a few words without marks and digits: `reading authorization packet`.
+fn is_phrase(text: &str) -> bool {
+    (2..=PHRASE_WORDS_MAX).contains(&text.split(' ').count())
+        && text.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b' ' | b'-'))
+}
+
 impl Scanner<'_> {
     /// Whether a closing mark of a quote that is being read is at the cursor; if so, it is added.
     pub(super) fn closes_quote(&mut self) -> bool {
@@ -127,6 +141,19 @@ impl Scanner<'_> {
         if codes::is_known_name(word)
             || paths::is_media_type(word)
             || (last == "template" && shapes::is_relative_path(word))
+        {
+            return true;
+        }
+        if is_phrase(word) && (PHRASED.contains(&last) || last == "at" && word.starts_with(|c: char| c.is_lowercase()))
+        {
+            return true;
+        }
+        // `Cannot find module '@shop/pricing'`, `'java.lang.String com.shop.Order.getChannel()'`
+        let is_package =
+            || !word.contains(char::is_whitespace) && !word.starts_with('/') && word.len() <= PACKAGE_BYTES_MAX;
+        let is_signature = || word.ends_with(')') && word.contains('.') && word.contains('(');
+        if matches!(last, "module" | "package" | "crate" | "gem") && is_package()
+            || self.names_are_code && is_signature()
         {
             return true;
         }

@@ -2,8 +2,8 @@
 //! a statement.
 
 use super::{
-    SPAN_BYTES_MAX, Scanner, VALUE_BEFORE_BYTES, VALUE_BYTES_MAX, codes, head, hosts, labels, lists, missing, paths,
-    shapes, things, words,
+    SPAN_BYTES_MAX, Scanner, VALUE_BEFORE_BYTES, VALUE_BYTES_MAX, codes, head, hosts, labels, lists, missing, parts,
+    paths, shapes, things, words,
 };
 
 /// The most blanks in the name of a file: `Foto von Zoë.jpg`.
@@ -41,7 +41,11 @@ impl Scanner<'_> {
         const RECORDS: [&str; 5] = ["order", "item", "picking", "shipment", "document"];
         let last = self.out.before[0].as_str();
         let is_record = || lists::is_named(last) || RECORDS.contains(&last);
-        let is_plain = || !core.contains(['/', '\\', ':', '=', '@', '.', '(']);
+        let is_number = || {
+            !core.starts_with('/')
+                && core.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b"/-".contains(&b))
+        };
+        let is_plain = || !core.contains(['/', '\\', ':', '=', '@', '.', '(']) || is_number();
         let digits = core.bytes().filter(u8::is_ascii_digit).count();
         // `address2` is a field.
         let is_id = || digits >= RECORD_DIGITS_MIN || core.contains(['-', '_']);
@@ -55,6 +59,12 @@ impl Scanner<'_> {
             !rest.starts_with(' ') || SAID.iter().any(|said| rest.starts_with(said))
         };
         digits > 0 && (words::precedes_id(last) || is_plain() && is_id() && is_record() && ends())
+    }
+
+    /// `locked by orders-7d9f8c6b5-x2x9z`: what holds a lock is data if it has digits.
+    pub(super) fn names_holder(&self) -> bool {
+        let [last, second] = &self.out.before;
+        last == "by" && matches!(second.as_str(), "locked" | "held" | "owned" | "claimed" | "leased")
     }
 
     /// `Column not found: ADR2`: the name of a part may have digits.
@@ -167,7 +177,7 @@ impl Scanner<'_> {
         let kept = (words::is_code_key(key) && shapes::is_name(inside)) || words::is_truth(inside);
         if kept || (words::is_host_key(key) && hosts::is_host(inside)) {
             self.out.quote(Some(open));
-            let host = shapes::mask_parts(inside);
+            let host = parts::mask_parts(inside);
             self.out.name(&host, &host);
             self.out.quote(Some(open));
         } else {
@@ -230,8 +240,7 @@ impl Scanner<'_> {
     }
 
     /// The rest of a file's name that contains blanks, after a path: `/srv/in/Foto von Zoë.jpg`.
-    pub(super) fn rest_of_name(&self, path: &str) -> Option<usize> {
-        let of_data = paths::begins_data(path);
+    pub(super) fn rest_of_name(&self, of_data: bool) -> Option<usize> {
         let rest = self.rest();
         let mut at = 0;
         for _ in 0..NAME_BLANKS_MAX {

@@ -139,7 +139,9 @@ pub fn is_code_key(key: &str) -> bool {
             end.is_some_and(|end| end.eq_ignore_ascii_case("code") || end.eq_ignore_ascii_case("status"))
         })
     };
-    KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)) || of_outcome()
+    // `OrdRejReason`, `vendorErrorCode`
+    let ends = || ["Reason", "ErrorCode", "StatusCode"].iter().any(|end| key.ends_with(end));
+    KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)) || of_outcome() || ends()
 }
 
 /// Whether a word is a unit that programs choose by the size of the number.
