@@ -19,6 +19,7 @@ mod members;
 mod missing;
 mod numbers;
 mod out;
+mod outcomes;
 mod parts;
 mod paths;
 mod persons;
@@ -35,9 +36,10 @@ use crate::text::head;
 use alloc::string::String;
 use alloc::vec::Vec;
 pub use announced::{announces, is_answer};
-pub use codes::{is_known_name as is_code_name, is_outcome_code};
+pub use codes::is_known_name as is_code_name;
 pub use given_names::is_given_name;
 use out::Out;
+pub use outcomes::is_outcome_code;
 pub(crate) use paths::{is_file as is_file_path, is_media_type};
 pub use persons::{is_person, is_titled};
 pub use shapes::{brace_length, is_unspaced, opens_quote, quote_length};
@@ -305,6 +307,11 @@ impl<'a> Scanner<'a> {
             return tail.chars().for_each(|c| self.out.punctuation(c));
         }
         self.core(core, tail);
+        self.after_core(core, tail, begin);
+    }
+
+    /// Reads the marks at the end of a token, and the value that they announce. `begin` is where the token began.
+    fn after_core(&mut self, core: &str, tail: &str, begin: usize) {
         // The padding of base64 is part of the mask.
         let padded = self.out.run.is_some_and(|end| end.text == self.out.text.len());
         if padded && numbers::is_decimal_point(tail, self.rest()) {

@@ -6,7 +6,7 @@ use super::{ID_PARTS_MIN, MASK, Scanner, codes, hosts, labels, missing, numbers,
 impl Scanner<'_> {
     pub(super) fn core(&mut self, core: &str, tail: &str) {
         let after = self.rest();
-        if self.assigned(core) {
+        if self.assigned(core) || self.reference(core) {
             return;
         }
         if let Some((host, port)) = hosts::host_and_port(core, &self.out.before[0])
@@ -31,10 +31,6 @@ impl Scanner<'_> {
         }
         if ["ipv4:", "ipv6:"].iter().any(|scheme| core.starts_with(scheme)) {
             // gRPC's names of its peers.
-            return self.out.mask();
-        }
-        if let Some(kind) = paths::kind_of_ref(core) {
-            self.out.both(kind, kind);
             return self.out.mask();
         }
         if let Some(port) = codes::own_port(core, &self.out.before[0]) {
@@ -75,6 +71,14 @@ impl Scanner<'_> {
             Shape::Parts if paths::is_method(&self.out.before[0]) && after.starts_with(" HTTP/") => self.out.mask(),
             Shape::Parts => self.parts(core),
         }
+    }
+
+    /// `refs/heads/hotfix`: the kind of a reference of Git, and its name.
+    fn reference(&mut self, core: &str) -> bool {
+        let Some(kind) = paths::kind_of_ref(core) else { return false };
+        self.out.both(kind, kind);
+        self.out.mask();
+        true
     }
 
     /// A token with variable parts.

@@ -2,8 +2,8 @@
 //! a statement.
 
 use super::{
-    SPAN_BYTES_MAX, Scanner, VALUE_BEFORE_BYTES, VALUE_BYTES_MAX, codes, head, hosts, labels, lists, missing, parts,
-    paths, shapes, things, words,
+    SPAN_BYTES_MAX, Scanner, VALUE_BEFORE_BYTES, VALUE_BYTES_MAX, codes, head, hosts, labels, lists, missing, outcomes,
+    parts, paths, shapes, things, words,
 };
 
 /// The most blanks in the name of a file: `Foto von Zoë.jpg`.
@@ -135,7 +135,7 @@ impl Scanner<'_> {
         self.out.word(key);
         self.out.punctuation('=');
         let is_code =
-            words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5 || codes::is_outcome_code(value));
+            words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5 || outcomes::is_outcome_code(value));
         let is_reply = matches!(key, "response" | "reply" | "responseCode") && codes::is_reply(value);
         if is_code || is_reply || words::is_truth(value) || (key == "port" && codes::is_service_port(value)) {
             self.out.name(value, value);
