@@ -81,7 +81,7 @@ pub struct Template {
 /// Returns the template of a message. The error type decides the meaning of a lone quoted name (`KeyError: 'sku'`).
 pub fn from_message(message: &str, error_type: &str) -> Template {
     let decoded = markup::decoded(head(message, MESSAGE_BYTES_MAX));
-    let text = numbers::without_log_prefix(decoded.trim());
+    let text = cuts::without_tracking(numbers::without_log_prefix(decoded.trim()));
     let mut scanner = Scanner::new(text, error_type);
     let cut = cuts::end_of_cause(text);
     let beneath = cuts::beneath(&text[..cut]);
@@ -275,6 +275,10 @@ impl<'a> Scanner<'a> {
         }
         length += numbers::thousands(&rest[..length], &rest[length..]);
         length += numbers::copy_number(&rest[length..]).unwrap_or(0);
+        if numbers::hides(&rest[..length], self.out.run.is_some() && self.out.text.ends_with(' ')) {
+            self.at += length;
+            return self.out.mask();
+        }
         let chunk = &rest[..length];
         if chunk == "/" && self.out.run.is_some() {
             // `0151 / 123 45-678`
@@ -286,7 +290,10 @@ impl<'a> Scanner<'a> {
             return;
         }
         self.at += length.max(1);
-        if chunk.starts_with('#') && shapes::is_colour(&chunk[1..]) {
+        if self.out.text == "(" && chunk.starts_with('#') && outcomes::is_number_of_api(&chunk[1..], self.rest()) {
+            return self.out.name(&chunk[1..], &chunk[1..]);
+        }
+        if chunk.starts_with('#') && shapes::is_colour(&chunk[1..]) || self.is_handle(chunk) {
             return self.out.mask();
         }
         let named = chunk.trim_start_matches(['#', '~']);

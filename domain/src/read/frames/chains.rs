@@ -5,6 +5,9 @@ use super::{Cause, named};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
+/// The length from which a message of several lines is not read on, bytes.
+const MESSAGE_BYTES_MAX: usize = 512;
+
 /// The errors of a stack's blocks, and of its group of errors.
 #[derive(Default)]
 pub struct Chains {
@@ -15,6 +18,10 @@ pub struct Chains {
     in_group: bool,
     /// The last cause of anyhow's and eyre's list, which has no types.
     untyped: Option<Cause>,
+    /// Whether the next message is the first of its list.
+    is_first: bool,
+    /// Symfony prints the root last.
+    wrapped: Vec<Cause>,
     block: Block,
 }
 
@@ -27,6 +34,8 @@ enum Block {
     Messages,
     /// `Causes:`, then errors with their frames: Rails.
     Errors,
+    /// `Previous:`, then the wrapped error on the next line: Symfony.
+    Wrapped,
 }
 
 impl Chains {
@@ -34,8 +43,16 @@ impl Chains {
     /// nothing else.
     pub fn add(&mut self, line: &str, head: &mut Option<Cause>) -> bool {
         match line {
-            "Caused by:" => self.block = Block::Messages,
+            "Caused by:" => {
+                self.block = Block::Messages;
+                self.is_first = true;
+            }
             "Causes:" => self.block = Block::Errors,
+            "Previous:" => self.block = Block::Wrapped,
+            _ if self.block == Block::Wrapped => {
+                self.block = Block::None;
+                self.wrapped.extend(php(line));
+            }
             _ if self.block == Block::Messages => return self.add_message(line),
             _ if self.block == Block::Errors => self.ruby.extend(rails(line)),
             _ => {}
@@ -63,10 +80,13 @@ impl Chains {
         let numbered = text
             .split_once(": ")
             .filter(|(number, _)| (1..=2).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit()));
-        if numbered.is_some() || self.untyped.is_none() {
+        if numbered.is_some() || self.is_first {
             let message = numbered.map_or(text, |(_, message)| message).to_string();
             self.untyped = Some(Cause { message, ..Cause::default() });
+        } else if let Some(cause) = self.untyped.as_mut().filter(|cause| cause.message.len() < MESSAGE_BYTES_MAX) {
+            cause.message.extend(["\n", text]);
         }
+        self.is_first = false;
         true
     }
 
@@ -80,6 +100,7 @@ impl Chains {
         causes.extend(self.ruby);
         causes.extend(self.group);
         causes.extend(self.untyped);
+        causes.extend(self.wrapped);
     }
 }
 
@@ -111,7 +132,9 @@ fn ruby(line: &str) -> Option<Cause> {
 
 /// `T (message)`, the line of an error in the list that Rails prints of the causes.
 fn rails(line: &str) -> Option<Cause> {
-    let (error_type, message) = line.strip_suffix(')')?.split_once(" (")?;
+    // A message of several lines ends on a later one.
+    let (error_type, message) = line.split_once(" (")?;
+    let message = message.strip_suffix(')').unwrap_or(message);
     let is_class = error_type.starts_with(|c: char| c.is_ascii_uppercase())
         && error_type.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b':' | b'_'));
     is_class.then(|| Cause { error_type: error_type.to_string(), message: message.to_string() })

@@ -2,8 +2,8 @@
 //! looked for.
 
 use super::given_names::is_given_name;
-use super::persons::{FIRMS, MORE_WORDS_MAX, PARTICLES, is_ordinary};
-use super::{Scanner, head, lists, missing, shapes, things};
+use super::persons::{FIRMS, MORE_WORDS_MAX, PARTICLES, is_ordinary, is_person};
+use super::{Scanner, head, missing, shapes, things};
 
 /// The longest name in brackets, bytes, and the shortest name that is no parameter of a type, characters.
 const BRACKETS_BYTES_MAX: usize = 80;
@@ -15,8 +15,15 @@ const ADDRESS_WORDS_MIN: usize = 3;
 
 /// Whether a text is the name of a person or firm and nothing else: several capitalised words that are no words of errors.
 fn is_full_name(text: &str, is_announced: bool) -> bool {
-    let words = || text.split(' ').map(|word| word.trim_end_matches('.')).filter(|word| !PARTICLES.contains(word));
+    let words = || {
+        let words = text.split([' ', ',']).map(|word| word.trim_end_matches('.'));
+        words.filter(|word| !word.is_empty() && !PARTICLES.contains(word))
+    };
     let is_name = |word: &str| {
+        // `A. Kowalska`
+        if word.chars().count() == 1 {
+            return word.starts_with(char::is_uppercase);
+        }
         let is_one = word.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’' | '.'));
         FIRMS.contains(&word)
             || word.starts_with(char::is_uppercase) && is_one && (is_given_name(word) || !is_ordinary(word))
@@ -33,6 +40,7 @@ fn is_address(text: &str) -> bool {
             || PARTICLES.contains(&word)
     };
     words().count() >= ADDRESS_WORDS_MIN
+        && text.contains(", ")
         && words().all(is_part)
         && words().any(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
@@ -71,7 +79,7 @@ impl Scanner<'_> {
             self.ahead_bytes += end.unwrap_or(inside.len());
         }
         let Some(length) = end.filter(|at| inside[*at..].starts_with(')')) else { return false };
-        if !is_full_name(&inside[..length], lists::is_named(&self.out.before[1])) {
+        if !is_full_name(&inside[..length], is_person(&self.out.before[1])) {
             return false;
         }
         self.at += length + 2;
@@ -81,7 +89,7 @@ impl Scanner<'_> {
 
     /// `supplier <Garden World Ltd.>`: a name in angles after the noun of a person or thing.
     pub(super) fn name_in_angles(&mut self) -> bool {
-        if !self.rest().starts_with('<') || !self.out.text.ends_with(' ') || !lists::is_named(&self.out.before[0]) {
+        if !self.rest().starts_with('<') || !self.out.text.ends_with(' ') || !is_person(&self.out.before[0]) {
             return false;
         }
         let inside = &head(self.rest(), BRACKETS_BYTES_MAX)[1..];
@@ -91,8 +99,13 @@ impl Scanner<'_> {
             self.ahead_bytes += end.unwrap_or(inside.len());
         }
         let Some(length) = end.filter(|at| inside[*at..].starts_with('>')) else { return false };
-        // `<K, V>` are types.
-        let is_name = |word: &str| word.chars().count() >= TYPE_CHARS_MIN && !shapes::is_code_name(word);
+        // `<K, V>` are types, `<Phone>` and `<email>` fields.
+        let is_name = |word: &str| {
+            word.chars().count() >= TYPE_CHARS_MIN
+                && things::begins_name(word)
+                && !shapes::is_code_name(word)
+                && !is_ordinary(word)
+        };
         if inside.starts_with(char::is_whitespace) || !inside[..length].split([' ', ',']).any(is_name) {
             return false;
         }

@@ -62,13 +62,17 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
     }
     // `Error 1062 (23000)`
     let of_number = || last.len() == 4 && last.bytes().all(|b| b.is_ascii_digit()) && second == "error";
-    if outcomes::is_rule(core)
-        || outcomes::is_bank_code(core) && outcomes::announces_bank_code(last, written)
+    if outcomes::is_rule(core, last)
+        || outcomes::is_bank_code(core) && outcomes::announces_bank_code(core, last, written, after)
         || last == "data" && outcomes::is_of_ldap(core, written)
     {
         return true;
     }
-    if sqlstate && written.ends_with('(') && after.starts_with(')') && (of_number() || out.of_sql) {
+    if sqlstate
+        && written.ends_with('(')
+        && after.starts_with(')')
+        && (of_number() || out.of_sql && outcomes::says_failed(last))
+    {
         return true;
     }
     // `[Errno -2]`: the resolver's own numbers.
@@ -78,10 +82,13 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
     if !plain {
         // A voucher may be rejected with its code, and goods are returned with one: these are longer.
         let is_short = core.len() <= outcomes::SHORT_CODE_BYTES_MAX;
-        return outcomes::is_outcome_code(core) && outcomes::announces_outcome(last, second, written, is_short);
+        return outcomes::is_outcome_code(core) && outcomes::announces_outcome(core, last, second, written, is_short);
     }
     // A reply of SMTP with its enhanced code (RFC 3463).
     if core.len() == 3 && after.starts_with(' ') && is_enhanced(core, after[1..].split([' ', ',', ';']).next()) {
+        return true;
+    }
+    if outcomes::is_close_code(core, last, second) {
         return true;
     }
     let number: u32 = core.parse().unwrap_or(0);

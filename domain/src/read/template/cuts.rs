@@ -34,6 +34,16 @@ pub fn end_of_cause(text: &str) -> usize {
     text[..end].trim_end_matches([' ', '\n', '(', '[', ',', ';', '\t', '\r']).len()
 }
 
+/// Returns a message without the ids that Azure's brokers write at its end.
+pub fn without_tracking(text: &str) -> &str {
+    const MARKS: [&str; 2] = ["TrackingId:", "Reference:"];
+    if !text.contains(MARKS[0]) || !(text.contains("SystemTracker:") || text.contains("Timestamp:")) {
+        return text;
+    }
+    let at = MARKS.iter().filter_map(|mark| text.find(mark)).min().filter(|at| *at > 0);
+    at.map_or(text, |at| text[..at].trim_end_matches([' ', ',', '.', '(', '\n']))
+}
+
 /// Whether a line is a field of PostgreSQL's errors, in any language: a word and a colon, after blanks.
 fn labels_detail(line: &str) -> bool {
     let indented = line.trim_start_matches(' ');

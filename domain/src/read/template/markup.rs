@@ -1,6 +1,6 @@
 //! HTML in messages: entities stand for signs, a link for the record that it leads to, and other tags for nothing.
 
-use super::{Scanner, head};
+use super::{Scanner, announced, head};
 use alloc::borrow::Cow;
 use alloc::string::String;
 
@@ -119,8 +119,10 @@ impl Scanner<'_> {
 
 /// Parts of the names of elements that say what went wrong.
 #[rustfmt::skip]
-const OF_ERRORS: [&str; 12] =
-    ["code", "message", "msg", "fault", "status", "reason", "error", "description", "text", "detail", "title", "type"];
+const OF_ERRORS: &[&str] = &[
+    "code", "message", "msg", "fault", "status", "reason", "error", "description", "text", "detail", "title", "type", "value",
+    "result", "return", "cause", "exception", "info", "rejection", "warning", "rsn", "cd", "inf", "explanation", "severity",
+];
 
 /// Elements of a page that a server answers with instead of data.
 const OF_PAGES: [&str; 9] = ["html", "head", "body", "center", "h1", "h2", "h3", "address", "th"];
@@ -133,6 +135,14 @@ fn is_of_page(name: &str) -> bool {
 impl Scanner<'_> {
     /// `<Item>Garden hose</Item>`: the text of an element of XML is data, and so are its attributes.
     pub(super) fn element(&mut self) -> bool {
+        // What a server answered says what is wrong.
+        let is_answer = || {
+            let before = self.text.split('<').next().unwrap_or_default();
+            before.trim().is_empty() || announced::announces(before)
+        };
+        if !self.rest().starts_with('<') || is_answer() {
+            return false;
+        }
         let Some(inside) = self.rest().strip_prefix('<').filter(|inside| inside.starts_with(char::is_alphabetic))
         else {
             return false;

@@ -105,6 +105,22 @@ fn hidden(text: &str) -> Option<usize> {
     (count >= HIDDEN_MIN && SHOWN_DIGITS.contains(&shown) && !goes_on(&text[end + shown..])).then_some(end + shown)
 }
 
+/// Whether signs in a token hide a part of it: `sk_test_****************1234`, `55**`, or all of it in a number of groups.
+pub fn hides(token: &str, follows_number: bool) -> bool {
+    let is_sign = |c: char| matches!(c, '*' | '•');
+    if !token.contains(is_sign) || token.contains(['/', '\\']) {
+        return false;
+    }
+    let hidden = |count: usize| {
+        token.split(|c: char| !is_sign(c)).any(|run| run.chars().count() >= count)
+            && token.contains(char::is_alphanumeric)
+    };
+    if follows_number && token.chars().count() > 1 && token.chars().all(is_sign) {
+        return true;
+    }
+    hidden(HIDDEN_MIN) || hidden(2) && token.chars().all(|c| is_sign(c) || c.is_ascii_digit())
+}
+
 /// Returns the length of what follows a number that continues it after an apostrophe: `12'480.50` in Switzerland.
 pub fn thousands(before: &str, after: &str) -> usize {
     let mut length = 0;
@@ -144,11 +160,8 @@ pub fn is_times(word: &str, after: &str) -> bool {
 /// 765432-1`, `vehicle M-X 77E`, `flight LH 8408`, `BIC NDEANOKK`.
 pub fn of_transport(core: &str, before: &str, after: &str) -> Option<usize> {
     const LETTERS_MAX: usize = 5;
-    if before == "pnr" {
-        return (core.len() == 6 && core.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())).then_some(0);
-    }
     let capitals = core.bytes().all(|b| b.is_ascii_uppercase() || b == b'-');
-    if matches!(before, "bic" | "swift") {
+    if before == "bic" {
         let is_bic = matches!(core.len(), 8 | 11) && core.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
         return is_bic.then_some(0);
     }
@@ -162,9 +175,12 @@ pub fn of_transport(core: &str, before: &str, after: &str) -> Option<usize> {
     let length =
         number.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-')).unwrap_or(number.len());
     let is_sent = number[length..].starts_with([' ', ',', '.', ':', ')']) || number[length..].is_empty();
-    // `vehicle API 503 answered`
+    // `vehicle ABS 12 fault`, `vehicle API 503 answered`
     let is_system = matches!(core, "API" | "DB" | "HTTP" | "ID" | "NO" | "NR");
-    (digits(number) > 0 && is_sent && !is_system).then_some(1 + length)
+    // Parts of a vehicle have at most two digits.
+    const DIGITS_OF_PARTS_MAX: usize = 2;
+    let is_long = number[..length].len() > DIGITS_OF_PARTS_MAX || core.contains('-');
+    (digits(number) > 0 && is_long && is_sent && !is_system).then_some(1 + length)
 }
 
 /// Whether a text is the number of a document: `RE/2024/0031`.
@@ -172,6 +188,20 @@ pub fn is_of_document(core: &str) -> bool {
     const DIGITS_MIN: usize = 5;
     const LETTERS_MAX: usize = 6;
     let letters = core.bytes().filter(u8::is_ascii_uppercase).count();
+    // `GR/12-C`
+    let is_short = || {
+        let Some((kind, number)) = core.split_once('/') else { return false };
+        let after = number.trim_start_matches(|c: char| c.is_ascii_digit());
+        (1..=4).contains(&kind.len())
+            && kind.bytes().all(|b| b.is_ascii_uppercase())
+            && after.len() < number.len()
+            && after
+                .strip_prefix('-')
+                .is_some_and(|end| (1..=3).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_alphanumeric()))
+    };
+    if is_short() {
+        return true;
+    }
     core.contains('/')
         && !core.starts_with('/')
         && core.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || matches!(b, b'/' | b'-'))
@@ -182,10 +212,12 @@ pub fn is_of_document(core: &str) -> bool {
 
 /// Returns the length of `(2).docx` after the name of a file.
 pub fn copy_number(after: &str) -> Option<usize> {
+    let blank = usize::from(after.starts_with(" ("));
+    let after = &after[blank..];
     let number = digits(after.strip_prefix('(')?);
     let ending = after[1 + number..].strip_prefix(").").filter(|_| (1..=3).contains(&number))?;
     let letters = ending.bytes().take_while(u8::is_ascii_alphanumeric).count();
-    (2..=5).contains(&letters).then_some(1 + number + 2 + letters)
+    (2..=5).contains(&letters).then_some(blank + 1 + number + 2 + letters)
 }
 
 impl Scanner<'_> {

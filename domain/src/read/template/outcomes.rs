@@ -16,6 +16,9 @@ pub const OUTCOMES: [&str; 22] = [
 const CODE_DIGITS_MAX: usize = 5;
 const CODE_LETTERS_MAX: usize = 6;
 
+/// The most digits of a code after `rejected with`, where a number of an order may stand: `EXC-042`.
+const REASON_DIGITS_MAX: usize = 3;
+
 /// The longest code of a bank or a network, bytes: `AC04`.
 pub const SHORT_CODE_BYTES_MAX: usize = 5;
 
@@ -32,7 +35,7 @@ pub fn is_outcome_code(text: &str) -> bool {
 }
 
 /// Whether the last words announce the code of an outcome: `return code R01`, `was declined with code R01`.
-pub fn announces_outcome(last: &str, second: &str, written: &str, is_short: bool) -> bool {
+pub fn announces_outcome(core: &str, last: &str, second: &str, written: &str, is_short: bool) -> bool {
     #[rustfmt::skip]
     const ENDED: [&str; 14] = [
         "declined", "failed", "rejected", "refused", "denied", "bounced", "returned", "exited", "aborted", "ended",
@@ -45,7 +48,7 @@ pub fn announces_outcome(last: &str, second: &str, written: &str, is_short: bool
     // `rejected with EXC-042`; goods are returned with a number, too.
     let with = || second != "returned" && ENDED.contains(&second) && !GIVEN.contains(&second);
     matches!(last, "errorcode" | "faultcode" | "returncode" | "resultcode")
-        || last == "with" && with()
+        || last == "with" && with() && core.bytes().filter(u8::is_ascii_digit).count() <= REASON_DIGITS_MAX
         || last == "code"
             && (OUTCOMES.contains(&second) && (second != "return" || is_short)
                 || second == "with" && is_short && ended())
@@ -60,15 +63,27 @@ pub fn is_lone_code(second: &str, written: &str, after: &str) -> bool {
         "member", "recipient", "sender", "owner",
     ];
     let is_numbered = labels::is_thing(second) || NUMBERED.contains(&second);
-    written.ends_with("(code ") && after.starts_with(')') && !is_numbered
+    #[rustfmt::skip]
+    const FAILED: [&str; 12] = [
+        "failed", "failure", "could not", "couldn't", "cannot", "can't", "unable", "error", "rejected", "refused", "declined", "bad request",
+    ];
+    let bracketed = ["(code ", "(code: ", "[code ", "[code: "].iter().find_map(|label| written.strip_suffix(label));
+    let near =
+        |before: &str| before[before.floor_char_boundary(before.len().saturating_sub(CLAUSE_BYTES))..].to_lowercase();
+    let is_failure = |before: &str| FAILED.iter().any(|said| near(before).contains(said));
+    after.starts_with([')', ']', ',']) && !is_numbered && bracketed.is_some_and(is_failure)
 }
 
-/// Whether a text is a rule of electronic invoices: `BR-CO-15`, `PEPPOL-EN16931-R010`.
-pub fn is_rule(core: &str) -> bool {
+/// Whether a text is a rule of electronic invoices: `BR-CO-15`, `PEPPOL-EN16931-R010`. A plain number, `BR-02`, has to be called one.
+pub fn is_rule(core: &str, last: &str) -> bool {
     const RULES: [&str; 5] = ["BR-", "PEPPOL-", "UBL-", "CII-", "XR-"];
-    RULES.iter().any(|start| core.starts_with(start))
-        && core.ends_with(|c: char| c.is_ascii_digit())
-        && core.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'-')
+    const DIGITS_MAX: usize = 3;
+    let Some(rest) = RULES.iter().find_map(|start| core.strip_prefix(start)) else { return false };
+    let number = rest.len() - rest.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let is_called = || matches!(last, "rule" | "rules" | "violates" | "violated" | "breaks" | "assertion");
+    (1..=DIGITS_MAX).contains(&number)
+        && rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'-')
+        && (rest.len() > number || is_called())
 }
 
 /// Whether a text has the form of a bank's reason for a return (ISO 20022's external codes, NACHA's return codes).
@@ -78,24 +93,64 @@ pub fn is_bank_code(core: &str) -> bool {
         "AC", "AG", "AM", "BE", "CN", "DS", "DT", "ED", "FF", "MD", "MS", "RC", "RF", "RR", "SL", "TD", "TM", "R", "C",
     ];
     let number = core.trim_start_matches(|c: char| c.is_ascii_uppercase());
-    REASONS.contains(&&core[..core.len() - number.len()])
-        && number.len() == 2
+    let name = &core[..core.len() - number.len()];
+    // `BE68` begins an IBAN.
+    let is_low = || number.parse().is_ok_and(|number: u8| number <= ISO_CODE_MAX);
+    number.len() == 2
         && number.bytes().all(|b| b.is_ascii_digit())
+        && REASONS.contains(&name)
+        && (name.len() == 1 || is_low())
 }
 
+/// The greatest number of an ISO 20022 code after its letters, with room for new ones.
+const ISO_CODE_MAX: u8 = 30;
+
+/// The length of a code of NACHA, `R01`, bytes. Those of ISO 20022 are longer.
+const SHORT_BANK_CODE_BYTES: usize = 3;
+
 /// Whether the last words say that a payment was returned: `direct debit was returned: `, `came back with `.
-pub fn announces_bank_code(last: &str, written: &str) -> bool {
+pub fn announces_bank_code(core: &str, last: &str, written: &str, after: &str) -> bool {
     #[rustfmt::skip]
     const PAYMENTS: [&str; 14] = [
         "debit", "payment", "transfer", "payout", "sepa", "ach", "pain.", "mandate", "refund", "collection", "credit", "bank", "rjct",
         "iban",
     ];
-    let announces = matches!(last, "reason" | "code" | "with" | "because") || written.ends_with(": ");
+    // `transfer to the bin failed: R12 is full`
+    let ends = after.is_empty()
+        || after.starts_with([')', ',', '.', ';', ':', ']'])
+        || after.starts_with(" (")
+        || after.starts_with(" -");
+    // `Direct debit AC04 for mandate 7`
+    let announces = core.len() > SHORT_BANK_CODE_BYTES
+        || matches!(last, "reason" | "code" | "because" | "return" | "returned" | "noc" | "with" | "as")
+        || ends && [": ", "(", "[", "- "].iter().any(|sign| written.ends_with(sign));
     let near = || written[written.floor_char_boundary(written.len().saturating_sub(CLAUSE_BYTES))..].to_lowercase();
-    announces && PAYMENTS.iter().any(|word| near().contains(word))
+    // A letter and two digits may be a seat or a shelf.
+    let is_short = core.len() <= SHORT_BANK_CODE_BYTES;
+    let is_return =
+        |near: &str| ["return", "reject", "ach", "failed", "came back"].iter().any(|word| near.contains(word));
+    announces && {
+        let near = near();
+        PAYMENTS.iter().any(|word| near.contains(word)) && (!is_short || is_return(&near))
+    }
 }
 
 /// Active Directory's own reason: `LdapErr: DSID-0C090449, comment: AcceptSecurityContext error, data 52e`.
 pub fn is_of_ldap(core: &str, written: &str) -> bool {
     core.len() <= 4 && core.bytes().all(|b| b.is_ascii_hexdigit()) && written.contains("LdapErr")
+}
+
+/// `(#100) Invalid parameter`: the number that Meta's Graph API writes first. Its codes have at most three digits.
+pub fn is_number_of_api(core: &str, after: &str) -> bool {
+    core.len() <= 3 && core.bytes().all(|b| b.is_ascii_digit()) && after.starts_with(") ")
+}
+
+/// Whether a number is the close code of a WebSocket (RFC 6455, section 7.4): `closed with 1006`.
+pub fn is_close_code(core: &str, last: &str, second: &str) -> bool {
+    core.len() == 4 && core.starts_with(['1', '3', '4']) && last == "with" && second == "closed"
+}
+
+/// Whether a word says that something failed, and names nothing that a number could be of.
+pub fn says_failed(last: &str) -> bool {
+    matches!(last, "failed" | "failure" | "error" | "aborted" | "cancelled" | "canceled" | "refused" | "rejected")
 }

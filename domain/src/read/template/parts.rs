@@ -40,6 +40,10 @@ pub fn mask_end_of_key(masked: &mut String) {
         && !masked.contains("::")
         && masked.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b':' | b'_' | b'-' | b'.' | b'*'));
     let Some(last) = masked.rfind(':').filter(|last| is_key && masked[*last..].contains(MASK)) else { return };
+    // `orders:b2b-refund` names what is done.
+    if masked[last..].split(|c: char| !c.is_alphabetic()).any(|word| word.len() > SHORT_BYTES_MAX) {
+        return;
+    }
     masked.truncate(last + 1);
     masked.push(MASK);
 }

@@ -105,6 +105,12 @@ pub fn has_ending(name: &str) -> bool {
     })
 }
 
+/// Whether a name ends like a file of a program: its settings and locks.
+pub fn is_of_program(name: &str) -> bool {
+    const ENDINGS: [&str; 9] = ["yml", "yaml", "toml", "ini", "conf", "json", "properties", "lock", "env"];
+    name.rsplit_once('.').is_some_and(|(_, end)| ENDINGS.contains(&end) && !name.bytes().any(|b| b.is_ascii_digit()))
+}
+
 /// Whether a token is a file's path rather than a route or a pointer into a document.
 pub fn is_file(core: &str) -> bool {
     let drive = core.as_bytes().get(..3).is_some_and(|b| b[0].is_ascii_alphabetic() && b[1] == b':' && b[2] == b'\\');
@@ -132,6 +138,15 @@ pub fn mask_file(path: &str, masked: &str) -> String {
         out.push_str(last);
     }
     out
+}
+
+/// Returns the base name of a file that PHP names in a message: `called in /app/src/Cart.php on line 33 and defined in …:11`.
+pub fn called_file<'a>(core: &'a str, before: &[String; 2]) -> Option<&'a str> {
+    let [last, second] = [before[0].as_str(), before[1].as_str()];
+    let is_called = last == "in" && matches!(second, "called" | "defined");
+    let (path, _) = core.split_once(".php").filter(|_| is_called)?;
+    let name = path.rfind('/').map_or(path, |at| &path[at + 1..]);
+    Some(name)
 }
 
 /// Returns the sheet's part of the place of a cell: `Prices!` of `Prices!AA3`.

@@ -287,6 +287,15 @@ impl Scanner<'_> {
         is_name.then_some(name.end)
     }
 
+    /// `agent @carol_w`: the handle of a person.
+    pub(super) fn is_handle(&self, chunk: &str) -> bool {
+        let Some(handle) = chunk.strip_prefix('@') else { return false };
+        let last = self.out.before[0].as_str();
+        (is_person(last) || matches!(last, "agent" | "by" | "author" | "assignee" | "reviewer"))
+            && handle.starts_with(|c: char| c.is_ascii_lowercase())
+            && handle.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.'))
+    }
+
     /// Whether the message goes on after a word as it does after a name. `Kunde Mahnsperre`, `Kunde Müller Mahnsperre` and
     /// `Patient Height missing` are no names.
     fn says_more(&self, end: usize) -> bool {

@@ -6,11 +6,19 @@ impl Scanner<'_> {
     /// A text that a program printed as it was.
     pub(super) fn printed(&mut self) -> bool {
         let rest = self.rest();
+        if rest.starts_with("W/\"") && !self.after_letter() {
+            // A weak tag of HTTP is a tag.
+            self.at += "W/".len();
+            return true;
+        }
         // Most texts begin otherwise.
         let length = match rest.as_bytes().first() {
             Some(b'[') => source(head(rest, SPAN_BYTES_MAX)),
             Some(b'M') if !self.after_letter() => browser(head(rest, SPAN_BYTES_MAX)),
-            Some(b'L') if self.begins_line() => marked_statement(head(rest, SPAN_BYTES_MAX)),
+            // Of an error of syntax, the statement is the cause.
+            Some(b'L') if self.begins_line() && !self.out.near().contains("syntax error") => {
+                marked_statement(head(rest, SPAN_BYTES_MAX))
+            }
             Some(b' ' | b'|' | b'>' | b'0'..=b'9') if self.begins_line() => line_of_source(head(rest, SPAN_BYTES_MAX)),
             Some(b'C' | b'O' | b'U' | b'D') if !self.after_letter() => directory_name(head(rest, SPAN_BYTES_MAX)),
             Some(b'?' | b'%' | b'$' | b':' | b'@') if self.out.of_statement => self.placeholder(),
@@ -42,10 +50,13 @@ impl Scanner<'_> {
 
     /// `?`, `%s`, `%(id)s`, `$1`, `:id`, `@p0`: the place of a value in a statement.
     fn placeholder(&self) -> Option<usize> {
-        if !self.text[..self.at].ends_with(['(', ' ', '=', ',']) {
+        let before = self.text[..self.at].trim_end_matches(' ');
+        let rest = self.rest();
+        let is_operand = before.ends_with(['(', '=', ',', '<', '>'])
+            || ["limit", "offset", "like", "and", "between"].contains(&self.out.before[0].as_str());
+        if !is_operand {
             return None;
         }
-        let rest = self.rest();
         let (sign, after) = rest.split_at(1);
         let word = after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
         let is_number = word > 0 && after[..word].bytes().all(|b| b.is_ascii_digit());
@@ -87,6 +98,9 @@ fn marked_statement(text: &str) -> Option<usize> {
     caret.starts_with('^').then(|| text.len() - caret.len() + 1)
 }
 
+/// How many lines below a line of source its caret may be.
+const LINES_BELOW: usize = 3;
+
 /// `3 | price = 12,50`, `  |         ^`: a line of the source that a parser read, with its number, or the caret below it.
 fn line_of_source(text: &str) -> Option<usize> {
     let line = text.lines().next().unwrap_or(text);
@@ -94,8 +108,12 @@ fn line_of_source(text: &str) -> Option<usize> {
     let digits = marked.bytes().take_while(u8::is_ascii_digit).count();
     let source = marked[digits..].trim_start_matches(' ').strip_prefix('|')?;
     // The first and last lines of such a frame are bare.
-    let is_caret = source.trim_matches([' ', '^', '~', '-']).is_empty();
-    (digits > 0 || is_caret).then_some(line.len())
+    let is_caret = |source: &str| source.trim_matches([' ', '^', '~', '-']).is_empty();
+    let is_marked = || {
+        let mut below = text.lines().skip(1).take(LINES_BELOW);
+        below.any(|line| line.trim_start().strip_prefix('|').is_some_and(|rest| rest.contains('^') && is_caret(rest)))
+    };
+    (is_caret(source) || digits > 0 && is_marked()).then_some(line.len())
 }
 
 /// `CN=Kowalska\\, Anna,OU=Legal,DC=shop`: a name in a directory (RFC 4514), of two parts and more.

@@ -11,18 +11,10 @@ const WORDS_MIN: usize = 3;
 const IN_CALLS_MIN: usize = 2;
 
 /// Words after which a quoted phrase says what is limited, or how far a program has come.
-const PHRASED: [&str; 6] = ["metric", "limit", "quota", "step", "phase", "stage"];
-/// The most words of such a phrase.
-const PHRASE_WORDS_MAX: usize = 7;
-
+const PHRASED: [&str; 11] =
+    ["metric", "limit", "quota", "step", "phase", "stage", "during", "task", "job", "activity", "saga"];
 /// The longest name of a package, bytes.
 const PACKAGE_BYTES_MAX: usize = 80;
-
-/// Whether a text is a few words without marks and digits: `reading authorization packet`.
-fn is_phrase(text: &str) -> bool {
-    (2..=PHRASE_WORDS_MAX).contains(&text.split(' ').count())
-        && text.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b' ' | b'-'))
-}
 
 impl Scanner<'_> {
     /// Whether a closing mark of a quote that is being read is at the cursor; if so, it is added.
@@ -144,23 +136,29 @@ impl Scanner<'_> {
         {
             return true;
         }
-        if is_phrase(word) && (PHRASED.contains(&last) || last == "at" && word.starts_with(|c: char| c.is_lowercase()))
+        if shapes::is_phrase(word)
+            && (PHRASED.contains(&last)
+                || last == "at" && word.split(' ').next().is_some_and(|first| first.ends_with("ing")))
         {
             return true;
         }
         // `Cannot find module '@shop/pricing'`, `'java.lang.String com.shop.Order.getChannel()'`
-        let is_package =
-            || !word.contains(char::is_whitespace) && !word.starts_with('/') && word.len() <= PACKAGE_BYTES_MAX;
+        let is_package = || {
+            let is_sought = matches!(second, "find" | "load" | "import" | "resolve" | "install" | "locate");
+            is_sought
+                && matches!(last, "module" | "package" | "crate" | "gem")
+                && !word.contains(char::is_whitespace)
+                && word.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '@' | '.' | '_'))
+                && word.len() <= PACKAGE_BYTES_MAX
+        };
         let is_signature = || word.ends_with(')') && word.contains('.') && word.contains('(');
-        if matches!(last, "module" | "package" | "crate" | "gem") && is_package()
-            || self.names_are_code && is_signature()
-        {
+        if is_package() || self.names_are_code && is_signature() {
             return true;
         }
         if word.is_empty() || !shapes::is_name(word) {
             return false;
         }
-        shapes::is_code_name(word)
+        shapes::is_code_name(word) && (!paths::is_document(word) || words::BEFORE_A_NAME.contains(&last))
             || words::BEFORE_A_NAME.contains(&last)
             || words::ENDS_BEFORE_A_NAME.iter().any(|end| last.ends_with(end))
             || words::BEFORE_A_NAME_ABROAD.contains(&last)

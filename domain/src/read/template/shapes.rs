@@ -303,3 +303,12 @@ pub fn apostrophe(rest: &str, is_initial: bool) -> Option<usize> {
     let is_name = is_initial && letters > 1 && after.starts_with(char::is_uppercase);
     (is_name || letters > 0 && letters <= 3).then_some(quote + letters)
 }
+
+/// The most words of such a phrase.
+const PHRASE_WORDS_MAX: usize = 7;
+
+/// Whether a text is a few words without marks and digits: `reading authorization packet`.
+pub fn is_phrase(text: &str) -> bool {
+    (2..=PHRASE_WORDS_MAX).contains(&text.split(' ').count())
+        && text.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b' ' | b'-' | b'&'))
+}

@@ -87,6 +87,9 @@ impl Scanner<'_> {
             let masked = parts::mask_parts(path) + &hosts::query_keys(query);
             return self.out.name(&masked, &masked);
         }
+        if let Some(file) = paths::called_file(core, &self.out.before) {
+            return self.out.name(file, file);
+        }
         if let Some(sheet) = paths::sheet_of_cell(core) {
             let masked = parts::mask_parts(sheet) + "*";
             return self.out.name(&masked, &masked);

@@ -111,8 +111,16 @@ impl Scanner<'_> {
     pub(super) fn bytes_literal(&mut self) -> bool {
         let Some(rest) = self.rest().strip_prefix('b') else { return false };
         let Some(open) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) else { return false };
-        if self.after_letter() || !matches!(self.out.before[0].as_str(), "found" | "got" | "byte" | "bytes" | "input") {
+        let is_raw = || matches!(rest.as_bytes().get(1), Some(b'\\' | b'{' | b'<'));
+        let is_met = || matches!(self.out.before[0].as_str(), "found" | "got" | "byte" | "bytes" | "input");
+        if self.after_letter() || !(is_met() || is_raw()) {
             return false;
+        }
+        if is_raw() && shapes::quote_length(&head(rest, SPAN_BYTES_MAX)[1..], open).is_none() {
+            // The bytes were cut off.
+            self.at = self.text.len();
+            self.out.mask();
+            return true;
         }
         self.at += 1;
         self.quote(open);
@@ -174,7 +182,8 @@ impl Scanner<'_> {
             self.out.quote(Some(open));
             return self.closings.push(inside_at + length);
         }
-        let kept = (words::is_code_key(key) && shapes::is_name(inside)) || words::is_truth(inside);
+        let is_reason = key.ends_with("eason") && shapes::is_phrase(inside);
+        let kept = is_reason || (words::is_code_key(key) && shapes::is_name(inside)) || words::is_truth(inside);
         if kept || (words::is_host_key(key) && hosts::is_host(inside)) {
             self.out.quote(Some(open));
             let host = parts::mask_parts(inside);

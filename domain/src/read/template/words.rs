@@ -18,7 +18,7 @@ pub const BEFORE_A_NAME: &[&str] = &[
     "alias", "subgraph", "parameters", "columns", "properties", "attributes", "arguments", "headers", "features", "configs",
     "options", "permissions", "scopes", "claims", "transport", "engine", "backend", "middleware", "processor", "block",
     "filter", "validator", "listener", "resolver", "loader", "serializer", "converter", "formatter", "factory", "interface",
-    "trait", "macro", "primitive", "capability", "grant",
+    "trait", "macro", "primitive", "capability", "grant", "transition", "workflow",
 ];
 
 /// The same, as the end of a name such as `CircuitBreaker` or `OrderHandler`.
@@ -140,7 +140,7 @@ pub fn is_code_key(key: &str) -> bool {
         })
     };
     // `OrdRejReason`, `vendorErrorCode`
-    let ends = || ["Reason", "ErrorCode", "StatusCode"].iter().any(|end| key.ends_with(end));
+    let ends = || ["Reason", "_reason", "ErrorCode", "StatusCode"].iter().any(|end| key.ends_with(end));
     KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)) || of_outcome() || ends()
 }
 
