@@ -227,7 +227,10 @@ impl<'a> Scanner<'a> {
             self.braces();
         } else if shapes::is_delimiter(c) {
             self.at += c.len_utf8();
-            self.out.punctuation(c);
+            // The mark that ends a segment of EDIFACT belongs to its data: `NAD+BY+4012345000009::9'`.
+            if c != '\'' || self.out.run.is_none_or(|end| end.text != self.out.text.len()) {
+                self.out.punctuation(c);
+            }
         } else {
             self.chunk();
         }
@@ -290,11 +293,8 @@ impl<'a> Scanner<'a> {
             return;
         }
         self.at += length.max(1);
-        if self.out.text == "(" && chunk.starts_with('#') && outcomes::is_number_of_api(&chunk[1..], self.rest()) {
-            return self.out.name(&chunk[1..], &chunk[1..]);
-        }
-        if chunk.starts_with('#') && shapes::is_colour(&chunk[1..]) || self.is_handle(chunk) {
-            return self.out.mask();
+        if self.marked(chunk) {
+            return;
         }
         let named = chunk.trim_start_matches(['#', '~']);
         let core = named.trim_end_matches(['.', ':', '!', '?', '…', '-', '=']);
@@ -315,6 +315,21 @@ impl<'a> Scanner<'a> {
         }
         self.core(core, tail);
         self.after_core(core, tail, begin);
+    }
+
+    /// `(#100) refused`, `#777777`, `@carol_w`: what a sign before it makes of a token.
+    fn marked(&mut self, chunk: &str) -> bool {
+        if let Some(number) = chunk.strip_prefix('#').filter(|_| self.out.text == "(")
+            && outcomes::is_number_of_api(number, self.rest())
+        {
+            self.out.name(number, number);
+            return true;
+        }
+        let is_data = chunk.strip_prefix('#').is_some_and(shapes::is_colour) || self.is_handle(chunk);
+        if is_data {
+            self.out.mask();
+        }
+        is_data
     }
 
     /// Reads the marks at the end of a token, and the value that they announce. `begin` is where the token began.

@@ -57,17 +57,12 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
     let written = out.text.as_str();
     let plain = core.len() <= 5 && core.bytes().all(|b| b.is_ascii_digit());
     let sqlstate = core.len() == 5 && core.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
-    if sqlstate && (last == "sqlstate" || (written.is_empty() && tail == ":")) {
+    let of_state = sqlstate && (last == "sqlstate" || (written.is_empty() && tail == ":"));
+    if of_state || outcomes::is_published(core, last, written, after) {
         return true;
     }
     // `Error 1062 (23000)`
     let of_number = || last.len() == 4 && last.bytes().all(|b| b.is_ascii_digit()) && second == "error";
-    if outcomes::is_rule(core, last)
-        || outcomes::is_bank_code(core) && outcomes::announces_bank_code(core, last, written, after)
-        || last == "data" && outcomes::is_of_ldap(core, written)
-    {
-        return true;
-    }
     if sqlstate
         && written.ends_with('(')
         && after.starts_with(')')

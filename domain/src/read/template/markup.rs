@@ -125,7 +125,10 @@ const OF_ERRORS: &[&str] = &[
 ];
 
 /// Elements of a page that a server answers with instead of data.
-const OF_PAGES: [&str; 9] = ["html", "head", "body", "center", "h1", "h2", "h3", "address", "th"];
+const OF_PAGES: [&str; 15] = [
+    "html", "head", "body", "center", "h1", "h2", "h3", "h4", "h5", "h6", "address", "th", "response", "answer",
+    "output",
+];
 
 /// Whether an element, in lower case, is one of a page.
 fn is_of_page(name: &str) -> bool {

@@ -74,8 +74,15 @@ pub fn is_lone_code(second: &str, written: &str, after: &str) -> bool {
     after.starts_with([')', ']', ',']) && !is_numbered && bracketed.is_some_and(is_failure)
 }
 
+/// Whether a token is a code of a list that everybody has: rules of invoices, returns of banks, refusals of a directory.
+pub fn is_published(core: &str, last: &str, written: &str, after: &str) -> bool {
+    is_rule(core, last)
+        || is_bank_code(core) && announces_bank_code(core, last, written, after)
+        || last == "data" && is_of_ldap(core, written)
+}
+
 /// Whether a text is a rule of electronic invoices: `BR-CO-15`, `PEPPOL-EN16931-R010`. A plain number, `BR-02`, has to be called one.
-pub fn is_rule(core: &str, last: &str) -> bool {
+fn is_rule(core: &str, last: &str) -> bool {
     const RULES: [&str; 5] = ["BR-", "PEPPOL-", "UBL-", "CII-", "XR-"];
     const DIGITS_MAX: usize = 3;
     let Some(rest) = RULES.iter().find_map(|start| core.strip_prefix(start)) else { return false };
@@ -87,7 +94,7 @@ pub fn is_rule(core: &str, last: &str) -> bool {
 }
 
 /// Whether a text has the form of a bank's reason for a return (ISO 20022's external codes, NACHA's return codes).
-pub fn is_bank_code(core: &str) -> bool {
+fn is_bank_code(core: &str) -> bool {
     #[rustfmt::skip]
     const REASONS: [&str; 19] = [
         "AC", "AG", "AM", "BE", "CN", "DS", "DT", "ED", "FF", "MD", "MS", "RC", "RF", "RR", "SL", "TD", "TM", "R", "C",
@@ -109,7 +116,7 @@ const ISO_CODE_MAX: u8 = 30;
 const SHORT_BANK_CODE_BYTES: usize = 3;
 
 /// Whether the last words say that a payment was returned: `direct debit was returned: `, `came back with `.
-pub fn announces_bank_code(core: &str, last: &str, written: &str, after: &str) -> bool {
+fn announces_bank_code(core: &str, last: &str, written: &str, after: &str) -> bool {
     #[rustfmt::skip]
     const PAYMENTS: [&str; 14] = [
         "debit", "payment", "transfer", "payout", "sepa", "ach", "pain.", "mandate", "refund", "collection", "credit", "bank", "rjct",
@@ -136,7 +143,7 @@ pub fn announces_bank_code(core: &str, last: &str, written: &str, after: &str) -
 }
 
 /// Active Directory's own reason: `LdapErr: DSID-0C090449, comment: AcceptSecurityContext error, data 52e`.
-pub fn is_of_ldap(core: &str, written: &str) -> bool {
+fn is_of_ldap(core: &str, written: &str) -> bool {
     core.len() <= 4 && core.bytes().all(|b| b.is_ascii_hexdigit()) && written.contains("LdapErr")
 }
 

@@ -245,6 +245,10 @@ impl<'a> Record<'a> {
             }
             return;
         }
+        // `{"refusalReason": "Expired Card"}`
+        if key.ends_with("eason") && key.len() > "reason".len() && shapes::is_phrase(value) {
+            return self.add_code(key, value);
+        }
         if is_text || words::is_message_key(key) && !words::is_code_key(key) {
             let better = words::is_message_key(key) && self.message.is_none_or(|known| !known.contains(' '));
             if better && value.contains(char::is_alphabetic) {
@@ -268,7 +272,13 @@ impl<'a> Record<'a> {
             || (words::is_place_key(key) && shapes::is_name(value))
             || (words::is_status_key(key) && number)
             || is_variant;
-        if counts && self.count < CODES_MAX {
+        if counts {
+            self.add_code(key, value);
+        }
+    }
+
+    fn add_code(&mut self, key: &str, value: &str) {
+        if self.count < CODES_MAX {
             self.count += 1;
             self.codes.push_str(key);
             self.codes.push('=');
