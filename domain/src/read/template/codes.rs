@@ -135,6 +135,8 @@ fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &O
         "code" => {
             second == "with" || outcomes::OUTCOMES.contains(&second) || outcomes::is_lone_code(second, written, after)
         }
+        // `MySQL answered 1205`
+        "answered" | "said" | "returned" if outcomes::is_vendor(second) => true,
         "answered" | "replied" | "responded" | "returned" | "received" | "got" | "response" => {
             is_status && ends_answer(number, after)
         }
@@ -150,8 +152,8 @@ fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &O
 /// Whether the last words say that something failed.
 fn says_failed(written: &str) -> bool {
     #[rustfmt::skip]
-    const FAILED: [&str; 9] =
-        ["failed", "failure", "error", "could not", "couldn't", "cannot", "can't", "unable to", "rejected"];
+    const FAILED: [&str; 10] =
+        ["failed", "failure", "error", "could not", "couldn't", "cannot", "can't", "unable to", "rejected", "closed by"];
     let near =
         written[written.floor_char_boundary(written.len().saturating_sub(outcomes::CLAUSE_BYTES))..].to_lowercase();
     FAILED.iter().any(|said| near.contains(said)) && CALLS.iter().any(|call| near.contains(call))

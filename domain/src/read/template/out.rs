@@ -106,6 +106,10 @@ impl Out {
         }
         // `18446 bytes (18.0 KB)`, `+1 (555) 010`: adjacent data is one piece of data.
         const NESTED: &str = " (*";
+        // `shape (11534336,)`: Python's tuple of one value.
+        if c == ')' && self.text.ends_with("(*,") && self.shown.ends_with("(*,") {
+            self.cut(Mark { text: self.text.len() - 1, shown: self.shown.len() - 1 });
+        }
         if c == ')' && self.text.ends_with("* (*") && self.shown.ends_with("* (*") {
             let end = Mark { text: self.text.len() - NESTED.len(), shown: self.shown.len() - NESTED.len() };
             self.cut(end);

@@ -152,6 +152,14 @@ pub fn is_number_of_api(core: &str, after: &str) -> bool {
     core.len() <= 3 && core.bytes().all(|b| b.is_ascii_digit()) && after.starts_with(") ")
 }
 
+/// Whether a word, in lower case, is the name of a program whose errors have numbers.
+pub fn is_vendor(word: &str) -> bool {
+    matches!(
+        word,
+        "mysql" | "mariadb" | "oracle" | "mongodb" | "mongo" | "redis" | "kafka" | "db2" | "sqlite" | "postgres"
+    )
+}
+
 /// Whether a number is the close code of a WebSocket (RFC 6455, section 7.4): `closed with 1006`.
 pub fn is_close_code(core: &str, last: &str, second: &str) -> bool {
     core.len() == 4 && core.starts_with(['1', '3', '4']) && last == "with" && second == "closed"

@@ -19,7 +19,7 @@ const WORD_BYTES_MAX: usize = 40;
 const ENGLISH: &[&str] = &[
     "customer", "patient", "employee", "passenger", "user", "member", "contact", "supplier", "vendor", "tenant",
     "recipient", "sender", "owner", "guest", "student", "teacher", "candidate", "applicant", "claimant", "beneficiary",
-    "policyholder", "cardholder", "subscriber", "payee", "payer",
+    "policyholder", "cardholder", "subscriber", "payee", "payer", "courier",
 ];
 
 /// The same in other languages that write nouns in lower case.
@@ -329,6 +329,11 @@ impl Scanner<'_> {
         if of_german || (of_persons && !is_capital) {
             let is_one = !is_label && !OF_MORE.contains(&last);
             return Some(if is_one { Announced::Word } else { Announced::Words });
+        }
+        // `Customer Bo Li has not paid`: the noun has its capital from the beginning of the message.
+        let begins = of_persons && second.is_empty() && self.out.text.len() == last.len() + 1;
+        if begins && !is_label && !OF_MORE.contains(&last) {
+            return Some(Announced::Words);
         }
         if of_persons || HEADINGS.contains(&last) {
             return Some(Announced::Heading);

@@ -125,7 +125,7 @@ pub fn is_code_key(key: &str) -> bool {
         "code", "status", "statuscode", "reason", "error", "err", "errno", "errcode", "errorcode", "type",
         "errortype", "kind", "cause", "exception", "method", "op", "operation", "action", "phase", "state",
         "sqlstate", "codename", "level", "signal", "rc", "syscall", "field", "column", "error_code", "status_code",
-        "error_type",
+        "error_type", "bouncetype", "bouncesubtype",
     ];
     // `resultCode`, `exit_status`: codes of an outcome, unlike codes of a country, a voucher or a place.
     const OUTCOMES: &[&str] = &[
