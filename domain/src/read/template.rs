@@ -125,6 +125,8 @@ struct Scanner<'a> {
     closings: Vec<usize>,
     /// The elements of HTML whose tags are skipped.
     elements: u32,
+    /// Whether the first element of XML is the answer of somebody else, or the whole message.
+    is_answer: bool,
     /// Whether this text is the message of a record, whose own records are data.
     is_nested: bool,
     /// Bytes that were examined ahead of the cursor.
@@ -153,6 +155,7 @@ impl<'a> Scanner<'a> {
             bare_until: 0,
             closings: Vec::new(),
             elements: markup::elements(text),
+            is_answer: markup::is_answer(text),
             is_nested: false,
             #[cfg(test)]
             ahead_bytes: 0,
@@ -191,21 +194,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn step(&mut self) {
-        if self.closes_quote()
-            || self.inspection()
-            || self.row_values()
-            || self.tag()
-            || self.element()
-            || self.printed()
-            || self.rejected_structure()
-            || self.bytes_literal()
-            || self.lone_character()
-            || self.term()
-            || self.value_in_brackets()
-            || self.grouped_number()
-            || self.name_in_brackets()
-            || self.name_in_angles()
-        {
+        if self.closes_quote() || self.lone_character() || self.term() || self.unit() {
             return;
         }
         let rest = self.rest();
@@ -233,6 +222,28 @@ impl<'a> Scanner<'a> {
             }
         } else {
             self.chunk();
+        }
+    }
+
+    /// Reads what is data or a name as a whole, known by how it begins.
+    fn unit(&mut self) -> bool {
+        let Some(first) = self.rest().as_bytes().first() else { return false };
+        match first {
+            b'(' => {
+                self.row_values()
+                    || self.rejected_structure()
+                    || self.value_in_brackets()
+                    || self.grouped_number()
+                    || self.name_in_brackets()
+            }
+            b'<' => self.tag() || self.element() || self.name_in_angles(),
+            b'[' => self.printed() || self.rejected_structure(),
+            b'#' => self.inspection() || self.grouped_number(),
+            b'b' => self.bytes_literal(),
+            b'*' | b'x' | b'X' | 0x80.. => self.grouped_number(),
+            b'A'..=b'Z' => self.printed() || self.grouped_number(),
+            b' ' | b'|' | b'>' | b'0'..=b'9' | b'?' | b'%' | b'$' | b':' | b'@' => self.printed(),
+            _ => false,
         }
     }
 
@@ -278,7 +289,7 @@ impl<'a> Scanner<'a> {
         }
         length += numbers::thousands(&rest[..length], &rest[length..]);
         length += numbers::copy_number(&rest[length..]).unwrap_or(0);
-        if numbers::hides(&rest[..length], self.out.run.is_some() && self.out.text.ends_with(' ')) {
+        if numbers::hides(&rest[..length], &self.text[..self.at]) {
             self.at += length;
             return self.out.mask();
         }

@@ -26,18 +26,13 @@ pub fn find(lower: &str) -> Option<Classification> {
 
 /// `"retryable":true`, `permanent=false`: a member of an error object or of its text.
 fn flag(lower: &str) -> Option<Classification> {
-    // Most messages have none of the values.
-    if !(lower.contains("true") || lower.contains("false")) {
-        return None;
-    }
     let mut found: Option<(Class, String)> = None;
-    for (at, sign) in lower.match_indices([':', '=']) {
-        let value = lower[at + sign.len()..].trim_start_matches(BETWEEN);
-        let word = &value[..value.find(|c: char| !c.is_alphanumeric()).unwrap_or(value.len())];
-        let is_true = word == "true";
-        if !is_true && word != "false" {
-            continue;
-        }
+    let signs = lower.bytes().enumerate().filter(|(_, byte)| matches!(byte, b':' | b'='));
+    for (at, _) in signs {
+        let value = lower[at + 1..].trim_start_matches(BETWEEN);
+        let word = ["true", "false"].iter().find(|word| value.starts_with(**word));
+        let Some(word) = word.filter(|word| !value[word.len()..].starts_with(char::is_alphanumeric)) else { continue };
+        let is_true = *word == "true";
         let before = lower[..at].trim_end_matches(BETWEEN);
         let from = before.floor_char_boundary(before.len().saturating_sub(NAME_BYTES_MAX));
         let name = before[from..].rsplit(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).next()?;
@@ -61,14 +56,18 @@ fn flag(lower: &str) -> Option<Classification> {
 
 /// `Too many envelope updates in the last 30 seconds`, `exceeded 10 calls within the past minute`.
 fn rate(lower: &str) -> Option<Classification> {
-    const PERIODS: [&str; 5] =
-        [" in the last ", " in the past ", " within the last ", " within the past ", " during the last "];
     const UNITS: [&str; 3] = ["second", "minute", "hour"];
-    let too_many = ["too many ", "exceeded ", "limit "].iter().find_map(|said| lower.find(said))?;
-    let after = &lower[too_many..];
-    let (_, period) = PERIODS.iter().find_map(|period| after.split_once(period))?;
-    let is_time = period.split(' ').take(2).any(|word| UNITS.iter().any(|unit| word.starts_with(unit)));
-    if !is_time {
+    const MARK: &str = " the ";
+    let is_time = |period: &str| period.split(' ').take(2).any(|word| UNITS.iter().any(|unit| word.starts_with(unit)));
+    let is_period = |(at, _): &(usize, &str)| {
+        let after = &lower[at + MARK.len()..];
+        let period = after.strip_prefix("last ").or_else(|| after.strip_prefix("past "));
+        let is_within = ["in", "within", "during"].iter().any(|word| lower[..*at].ends_with(word));
+        is_within && period.is_some_and(is_time)
+    };
+    let (at, _) = lower.match_indices(MARK).find(is_period)?;
+    let is_too_many = ["too many ", "exceeded ", "limit "].iter().any(|said| lower[..at + 1].contains(said));
+    if !is_too_many {
         return None;
     }
     Some(finding(Class::Transient, Category::Throttled, SENTENCE_PCT, String::from("wording: \"in the last …\"")))

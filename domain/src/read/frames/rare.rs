@@ -62,6 +62,9 @@ pub fn native(text: &str) -> Option<Frame<'_>> {
 
 /// `1 0x0000aaaad21f04c8 closure #1 in Invoices.render(req:) + 311 in App at /build/Sources/App/Invoices.swift:58:30`
 fn swift(text: &str) -> Option<Frame<'_>> {
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let (number, rest) = text.split_once(" 0x")?;
     (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then_some(())?;
     let (address, rest) = rest.split_once(' ')?;
@@ -78,6 +81,9 @@ fn swift(text: &str) -> Option<Frame<'_>> {
 
 /// `Orders::Price::total(Orders::Price=HASH(0x55d0cafe94b8), 12) called at /opt/shop/lib/Checkout.pm line 31`
 fn perl(text: &str) -> Option<Frame<'_>> {
+    if !text.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
     let (call, place) = text.rsplit_once(" called at ")?;
     let (path, line) = place.rsplit_once(" line ")?;
     line.trim_end_matches('.').bytes().all(|b| b.is_ascii_digit()).then_some(())?;

@@ -130,6 +130,11 @@ const OF_PAGES: [&str; 15] = [
     "output",
 ];
 
+/// Whether the first tag of a text begins what somebody answered: it says what is wrong.
+pub fn is_answer(text: &str) -> bool {
+    text.split_once('<').is_some_and(|(before, _)| before.trim().is_empty() || announced::announces(before))
+}
+
 /// Whether an element, in lower case, is one of a page.
 fn is_of_page(name: &str) -> bool {
     OF_PAGES.contains(&name) || ELEMENTS.contains(&name)
@@ -138,12 +143,7 @@ fn is_of_page(name: &str) -> bool {
 impl Scanner<'_> {
     /// `<Item>Garden hose</Item>`: the text of an element of XML is data, and so are its attributes.
     pub(super) fn element(&mut self) -> bool {
-        // What a server answered says what is wrong.
-        let is_answer = || {
-            let before = self.text.split('<').next().unwrap_or_default();
-            before.trim().is_empty() || announced::announces(before)
-        };
-        if !self.rest().starts_with('<') || is_answer() {
+        if self.is_answer {
             return false;
         }
         let Some(inside) = self.rest().strip_prefix('<').filter(|inside| inside.starts_with(char::is_alphabetic))

@@ -105,17 +105,19 @@ fn hidden(text: &str) -> Option<usize> {
     (count >= HIDDEN_MIN && SHOWN_DIGITS.contains(&shown) && !goes_on(&text[end + shown..])).then_some(end + shown)
 }
 
-/// Whether signs in a token hide a part of it: `sk_test_****************1234`, `55**`, or all of it in a number of groups.
-pub fn hides(token: &str, follows_number: bool) -> bool {
+/// Whether signs in a token hide a part of it: `sk_test_****************1234`, `55**`, or all of it after such a part: `55** ****`.
+pub fn hides(token: &str, before: &str) -> bool {
     let is_sign = |c: char| matches!(c, '*' | '•');
-    if !token.contains(is_sign) || token.contains(['/', '\\']) {
+    // Most tokens have no byte of these signs.
+    if !token.bytes().any(|b| b == b'*' || !b.is_ascii()) || !token.contains(is_sign) || token.contains(['/', '\\']) {
         return false;
     }
     let hidden = |count: usize| {
         token.split(|c: char| !is_sign(c)).any(|run| run.chars().count() >= count)
             && token.contains(char::is_alphanumeric)
     };
-    if follows_number && token.chars().count() > 1 && token.chars().all(is_sign) {
+    let follows_hidden = || before.strip_suffix(' ').is_some_and(|before| before.ends_with(is_sign));
+    if follows_hidden() && token.chars().count() > 1 && token.chars().all(is_sign) {
         return true;
     }
     hidden(HIDDEN_MIN) || hidden(2) && token.chars().all(|c| is_sign(c) || c.is_ascii_digit())
@@ -159,6 +161,10 @@ pub fn is_times(word: &str, after: &str) -> bool {
 /// Returns how many bytes after this word belong to a number that it begins, after the noun of what has one: `container TGHU
 /// 765432-1`, `vehicle M-X 77E`, `flight LH 8408`, `BIC NDEANOKK`.
 pub fn of_transport(core: &str, before: &str, after: &str) -> Option<usize> {
+    // Most words begin otherwise.
+    if !core.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return None;
+    }
     const LETTERS_MAX: usize = 5;
     let capitals = core.bytes().all(|b| b.is_ascii_uppercase() || b == b'-');
     if before == "bic" {
@@ -253,7 +259,17 @@ impl Scanner<'_> {
         }
         // `* * * *` is looked at once.
         let sign = rest.chars().next().unwrap_or_default();
-        if !matches!(sign, '(' | 'A'..='Z') && self.text[..self.at].trim_end_matches(' ').ends_with(sign) {
+        let before = self.text[..self.at].trim_end_matches(' ');
+        if !matches!(sign, '(' | 'A'..='Z') && before.ends_with(sign) {
+            return false;
+        }
+        // `3375 **** 3515`: a number that could not be printed, in a list.
+        let is_number = |token: &str| !token.is_empty() && token.bytes().all(|b| b.is_ascii_digit());
+        if sign == '*'
+            && rest.starts_with("**** ")
+            && !rest.starts_with("**** *")
+            && before.rsplit(' ').next().is_some_and(is_number)
+        {
             return false;
         }
         let found = find(head(rest, NUMBER_BYTES_MAX));

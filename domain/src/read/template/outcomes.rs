@@ -76,8 +76,10 @@ pub fn is_lone_code(second: &str, written: &str, after: &str) -> bool {
 
 /// Whether a token is a code of a list that everybody has: rules of invoices, returns of banks, refusals of a directory.
 pub fn is_published(core: &str, last: &str, written: &str, after: &str) -> bool {
-    is_rule(core, last)
-        || is_bank_code(core) && announces_bank_code(core, last, written, after)
+    // Most tokens begin otherwise.
+    let is_capital = core.as_bytes().first().is_some_and(u8::is_ascii_uppercase);
+    is_capital && is_rule(core, last)
+        || is_capital && is_bank_code(core) && announces_bank_code(core, last, written, after)
         || last == "data" && is_of_ldap(core, written)
 }
 

@@ -164,6 +164,9 @@ pub fn sheet_of_cell(core: &str) -> Option<&str> {
 
 /// Returns the kind of a reference of Git, whose name is data: `refs/heads/`.
 pub fn kind_of_ref(core: &str) -> Option<&str> {
+    if !core.starts_with('r') {
+        return None;
+    }
     ["refs/heads/", "refs/tags/", "refs/remotes/"]
         .into_iter()
         .find(|kind| core.starts_with(kind) && core.len() > kind.len())

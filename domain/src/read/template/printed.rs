@@ -6,12 +6,12 @@ impl Scanner<'_> {
     /// A text that a program printed as it was.
     pub(super) fn printed(&mut self) -> bool {
         let rest = self.rest();
+        // Most texts begin otherwise.
         if rest.starts_with("W/\"") && !self.after_letter() {
             // A weak tag of HTTP is a tag.
             self.at += "W/".len();
             return true;
         }
-        // Most texts begin otherwise.
         let length = match rest.as_bytes().first() {
             Some(b'[') => source(head(rest, SPAN_BYTES_MAX)),
             Some(b'M') if !self.after_letter() => browser(head(rest, SPAN_BYTES_MAX)),
@@ -173,7 +173,9 @@ fn browser(text: &str) -> Option<usize> {
 pub fn joined_items(text: &str) -> Option<alloc::string::String> {
     const ITEM_BYTES_MIN: usize = 8;
     const ENDS: [char; 3] = [')', ']', '.'];
-    if text.matches(super::MASK).count() < 2 || !text.contains(", ") {
+    // Counting bytes is far cheaper than looking for the commas.
+    let masks = text.bytes().filter(|byte| *byte == b'*').count();
+    if masks < 2 || !text.contains(", ") {
         return None;
     }
     let mut out = alloc::string::String::with_capacity(text.len());
