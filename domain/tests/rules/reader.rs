@@ -17,13 +17,14 @@ use std::path::Path;
 
 /// The files of errors with their class, whose titles are checked too.
 #[rustfmt::skip]
-pub const CLASSES: [&str; 34] = [
+pub const CLASSES: [&str; 36] = [
     "classes.txt", "fresh_classes.txt", "second_classes.txt", "third_classes.txt", "fourth_classes.txt",
     "fifth_classes.txt", "sixth_classes.txt", "seventh_classes.txt", "eighth_classes.txt", "ninth_classes.txt",
     "tenth_classes.txt", "eleventh_classes.txt", "twelfth_classes.txt", "thirteenth_classes.txt",
     "fourteenth_classes.txt", "fifteenth_classes.txt", "sixteenth_classes.txt", "held_sixteenth_classes.txt",
     "seventeenth_classes.txt", "held_seventeenth_classes.txt", "nineteenth_classes.txt", "twentieth_classes.txt",
-    "twentyfirst_classes.txt", "twentysecond_classes.txt", "advice_classes.txt",
+    "twentyfirst_classes.txt", "twentysecond_classes.txt", "twentythird_classes.txt", "twentyfourth_classes.txt",
+    "advice_classes.txt",
     "order_classes.txt", "parts_classes.txt", "unfinished_classes.txt", "codes_classes.txt", "held_codes_classes.txt",
     "data_classes.txt", "held_data_classes.txt", "shapes_classes.txt", "held_out_classes.txt",
 ];
@@ -258,7 +259,7 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("pairs", pairs("grouping_held_out_pairs.txt")),
     ];
     let last = NEWEST_PAIRS.into_iter().map(|set| ("pairs", pairs(&format!("{set}_pairs.txt"))));
-    let newest = ["nineteenth", "twentieth", "twentyfirst", "twentysecond", "advice"];
+    let newest = ["nineteenth", "twentieth", "twentyfirst", "twentysecond", "twentythird", "twentyfourth", "advice"];
     let newest = newest.into_iter().map(|set| ("classes", classes(&format!("{set}_classes.txt"))));
     let mut text = String::new();
     let mut scores = String::new();

@@ -179,6 +179,12 @@ impl Scanner<'_> {
             return false;
         }
         let one_word = !inside.contains(char::is_whitespace);
+        // `['EAPI:Rate limit exceeded']`: a message that is a list of texts.
+        let is_list =
+            || self.text.starts_with('[') && self.text.ends_with(']') && self.text[1..].starts_with(['\'', '"']);
+        if !one_word && is_list() {
+            return true;
+        }
         if one_word && !inside.contains("://") && paths::is_document(inside) {
             // As with blanks in its name.
             return false;

@@ -179,13 +179,10 @@ pub fn is_mail(text: &str) -> bool {
 
 /// Returns the shape of a token of letters, digits and the characters inside words.
 pub fn shape(core: &str) -> Shape {
-    if is_mail(core)
-        || is_random(core)
-        || is_long_hex(core)
-        || is_digest(core)
-        || is_network(core)
-        || super::numbers::is_of_document(core)
-    {
+    // Most words have none of the signs.
+    let is_joined = core.bytes().any(|b| matches!(b, b'/' | b':'));
+    let is_number = || is_digest(core) || is_network(core) || super::numbers::is_of_document(core);
+    if is_mail(core) || is_random(core) || is_long_hex(core) || is_joined && is_number() {
         return Shape::Mask;
     }
     if !core.bytes().any(|b| b.is_ascii_digit()) {
