@@ -124,6 +124,10 @@ impl Scanner<'_> {
         {
             return false;
         }
+        // Django: `“abc” value must be an integer.`
+        if [" value must be ", " value has "].iter().any(|said| after.starts_with(said)) {
+            return false;
+        }
         if words::BEFORE_A_CONSTRAINT.contains(&last) && codes::is_identifier(word) {
             return true;
         }
