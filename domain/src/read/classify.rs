@@ -22,6 +22,7 @@ mod parts;
 mod quoted;
 mod said;
 mod specific;
+mod stated;
 mod tables;
 mod unfinished;
 mod weights;
@@ -182,7 +183,10 @@ fn by_link(link: &Link<'_>) -> Option<Classification> {
 /// Classifies a message: what overrules its type, its type, the codes in its message, then its words.
 fn by_message(error_type: &str, message: &str) -> Option<Classification> {
     let lower = message.to_lowercase();
-    let found = order::first(error_type, message, &lower).or_else(|| by_type_and_words(error_type, message, &lower));
+    let stated = stated::find(&lower);
+    let found = stated
+        .or_else(|| order::first(error_type, message, &lower))
+        .or_else(|| by_type_and_words(error_type, message, &lower));
     let found = order::distrusted(found, &lower);
     advice::advised(found, &lower)
 }

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// The version of the fingerprint. Any change that gives some letter another fingerprint increments it.
-pub const FINGERPRINT_VERSION: &str = "8";
+pub const FINGERPRINT_VERSION: &str = "9";
 
 /// The first part of a family. It stays if the version of the fingerprint changes: then a new fingerprint of a known cause
 /// has the family and, if its template is the same, the skeleton of the old one, and joins its group. It changes only
@@ -155,7 +155,12 @@ fn of_cause(cause: &Cause) -> (Template, String) {
         return Default::default();
     }
     let template = template::from_message(message, &cause.error_type);
-    let symptoms = symptoms::symptoms(&template);
+    // Without a type, the message is all that tells one cause from another.
+    let symptoms = if cause.error_type.is_empty() {
+        String::from(head(&template.normal, template.normal_end))
+    } else {
+        symptoms::symptoms(&template)
+    };
     (template, symptoms)
 }
 

@@ -64,8 +64,12 @@ pub fn parse(stack: &str) -> Stack<'_> {
     for (number, line) in text::head(stack, STACK_BYTES_MAX).lines().enumerate() {
         let line = text::head(line, LINE_BYTES_MAX).trim_end();
         let text = line.trim_start();
-        if number > 0 {
-            chains.add(line, &mut found.head);
+        if number > 0 && chains.add(line, &mut found.head) {
+            continue;
+        }
+        // Go prints the goroutine that failed first, and with GOTRACEBACK=all every other one after it.
+        if text.starts_with("goroutine ") && found.frames.iter().any(|frame| frame.in_app) {
+            break;
         }
         // A group of exceptions is drawn as a tree.
         let text = text.strip_prefix("| ").map_or(text, str::trim_start);
@@ -107,7 +111,26 @@ pub fn parse(stack: &str) -> Stack<'_> {
         found.causes.extend(python_errors);
     }
     chains.finish(&mut found.causes);
+    if found.frames.is_empty() {
+        add(&mut found.frames, panicked(stack));
+    }
     found
+}
+
+/// The place of a panic of Rust, which is all that is printed without a backtrace: `thread 'a' panicked at src/cart.rs:7:5:`.
+fn panicked(stack: &str) -> Option<Frame<'_>> {
+    let line = stack.lines().find(|line| line.starts_with("thread '"))?;
+    let (_, said) = text::head(line, LINE_BYTES_MAX).split_once(" panicked at ")?;
+    // Before Rust 1.73, the message came first, in quotation marks.
+    let place = said.rsplit_once("', ").map_or(said, |(_, place)| place).trim_end_matches(':');
+    let (path, position) = clean::without_position(place);
+    // Within a workspace, `src/lib.rs` is the name of many files. An absolute path begins with what varies.
+    let module = if path.starts_with('/') { clean::file(path) } else { path.to_string() };
+    (!position.is_empty() && path.ends_with(".rs")).then(|| Frame {
+        in_app: !library::rust("", path),
+        module: module.into(),
+        function: Cow::Borrowed(""),
+    })
 }
 
 /// Adds a frame; recursion counts once, through one function or through a few.
@@ -116,8 +139,10 @@ fn add<'a>(frames: &mut Vec<Frame<'a>>, frame: Option<Frame<'a>>) {
     if frame.function.is_empty() && frame.module.is_empty() || library::is_noise(&frame) {
         return;
     }
-    let window = frames.len().saturating_sub(4);
-    if frames[window..].contains(&frame) {
+    // How many frames of libraries are between two of the team's own varies between versions.
+    const WINDOW: usize = 4;
+    let mut of_kind = frames.iter().rev().filter(|other| other.in_app == frame.in_app).take(WINDOW);
+    if of_kind.any(|other| *other == frame) {
         return;
     }
     frames.push(frame);
@@ -132,7 +157,7 @@ fn frame(text: &str) -> Option<Frame<'_>> {
         return python(rest);
     }
     if text.starts_with('#') {
-        return rare::dart(text).or_else(|| php(text));
+        return rare::dart(text).or_else(|| rare::native(text)).or_else(|| php(text));
     }
     ruby(text).or_else(|| rare::frame(text))
 }

@@ -58,7 +58,7 @@ fn generated_code_belongs_to_the_function_it_comes_from() {
     check("\tat a.Cart$$SpringCGLIB$$0.total(<generated>)\n\tat a.Cart.total(Cart.java:7)", "a.Cart|total");
     check("\tat a.Cart.total(Cart.java:7) ~[orders.jar!/:1.2]", "a.Cart|total");
     check("   at Shop.Cart.<>c__DisplayClass5_0.<<Total>b__0>d.MoveNext() in /src/Cart.cs:line 7", "Shop.Cart|Total");
-    check("   at Shop.Cart.<Total>g__Add|5_1(Int32 n) in /src/Cart.cs:line 7", "Shop.Cart|Total");
+    check("   at Shop.Cart.<Total>g__Add|5_1(Int32 n) in /src/Cart.cs:line 7", "Shop.Cart.Total|Add");
     check("    at eval (eval at total (/app/cart.js:7:1), <anonymous>:1:1)", "cart.js|total");
     check("a/shop.(*Cart).Total-fm()\n\t/src/cart.go:7", "a/shop|(*Cart).Total");
     check("a/shop.Total.gowrap1()\n\t/src/cart.go:7", "a/shop|Total");

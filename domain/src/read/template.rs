@@ -7,6 +7,7 @@
 //! The pass writes two texts: the normal form, which is compared, and the shown form, which keeps the message's words.
 
 mod announced;
+mod beside;
 mod codes;
 mod cuts;
 mod given_names;
@@ -16,13 +17,18 @@ mod lists;
 mod markup;
 mod members;
 mod missing;
+mod numbers;
 mod out;
+mod outcomes;
+mod parts;
 mod paths;
 mod persons;
+mod printed;
 mod quotes;
 mod records;
 mod shapes;
 mod things;
+mod tokens;
 mod values;
 mod words;
 
@@ -30,12 +36,12 @@ use crate::text::head;
 use alloc::string::String;
 use alloc::vec::Vec;
 pub use announced::{announces, is_answer};
-pub use codes::{is_known_name as is_code_name, is_outcome_code};
+pub use codes::is_known_name as is_code_name;
 pub use given_names::is_given_name;
 use out::Out;
+pub use outcomes::is_outcome_code;
 pub(crate) use paths::{is_file as is_file_path, is_media_type};
 pub use persons::{is_person, is_titled};
-use shapes::Shape;
 pub use shapes::{brace_length, is_unspaced, opens_quote, quote_length};
 pub use words::{names_code, singular};
 
@@ -75,7 +81,7 @@ pub struct Template {
 /// Returns the template of a message. The error type decides the meaning of a lone quoted name (`KeyError: 'sku'`).
 pub fn from_message(message: &str, error_type: &str) -> Template {
     let decoded = markup::decoded(head(message, MESSAGE_BYTES_MAX));
-    let text = decoded.trim();
+    let text = cuts::without_tracking(numbers::without_log_prefix(decoded.trim()));
     let mut scanner = Scanner::new(text, error_type);
     let cut = cuts::end_of_cause(text);
     let beneath = cuts::beneath(&text[..cut]);
@@ -94,7 +100,13 @@ pub fn from_message(message: &str, error_type: &str) -> Template {
     // A mask may have removed what stood at a position that was noted.
     let at = |noted: usize| shown.floor_char_boundary(noted);
     let shown_end = at(ends.map_or(shown.len(), |end| end.shown));
-    let normal_end = normal.floor_char_boundary(ends.map_or(normal.len(), |end| end.text));
+    let mut normal_end = normal.floor_char_boundary(ends.map_or(normal.len(), |end| end.text));
+    if let Some(joined) = printed::joined_items(&normal) {
+        normal_end =
+            printed::joined_items(&normal[..normal_end]).map_or(normal_end, |cause| cause.len()).min(joined.len());
+        normal_end = joined.floor_char_boundary(normal_end);
+        normal = joined;
+    }
     let beneath = outer_end.map(at).zip(inner_at.map(at));
     Template { normal, normal_end, shown, shown_end, beneath }
 }
@@ -113,6 +125,8 @@ struct Scanner<'a> {
     closings: Vec<usize>,
     /// The elements of HTML whose tags are skipped.
     elements: u32,
+    /// Whether the first element of XML is the answer of somebody else, or the whole message.
+    is_answer: bool,
     /// Whether this text is the message of a record, whose own records are data.
     is_nested: bool,
     /// Bytes that were examined ahead of the cursor.
@@ -125,15 +139,23 @@ const QUOTES_MAX: usize = 9;
 
 impl<'a> Scanner<'a> {
     fn new(text: &'a str, error_type: &str) -> Self {
+        let mut out = Out::for_text(text.len());
+        out.of_sql = ["PSQLException", "PgError", "PostgresError", "PostgresException"]
+            .iter()
+            .any(|end| error_type.ends_with(end));
+        out.of_replies = ["smtplib.", "ftplib.", "smtp::", "Net::SMTP", "Net::FTP"]
+            .iter()
+            .any(|start| error_type.starts_with(start));
         Self {
             text,
             at: 0,
-            out: Out::for_text(text.len()),
+            out,
             names_are_code: words::names_code(error_type),
             ends: [('\0', 0, false); QUOTES_MAX],
             bare_until: 0,
             closings: Vec::new(),
             elements: markup::elements(text),
+            is_answer: markup::is_answer(text),
             is_nested: false,
             #[cfg(test)]
             ahead_bytes: 0,
@@ -172,16 +194,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn step(&mut self) {
-        if self.closes_quote()
-            || self.inspection()
-            || self.row_values()
-            || self.tag()
-            || self.rejected_structure()
-            || self.bytes_literal()
-            || self.lone_character()
-            || self.term()
-            || self.value_in_brackets()
-        {
+        if self.closes_quote() || self.lone_character() || self.term() || self.unit() {
             return;
         }
         let rest = self.rest();
@@ -203,9 +216,34 @@ impl<'a> Scanner<'a> {
             self.braces();
         } else if shapes::is_delimiter(c) {
             self.at += c.len_utf8();
-            self.out.punctuation(c);
+            // The mark that ends a segment of EDIFACT belongs to its data: `NAD+BY+4012345000009::9'`.
+            if c != '\'' || self.out.run.is_none_or(|end| end.text != self.out.text.len()) {
+                self.out.punctuation(c);
+            }
         } else {
             self.chunk();
+        }
+    }
+
+    /// Reads what is data or a name as a whole, known by how it begins.
+    fn unit(&mut self) -> bool {
+        let Some(first) = self.rest().as_bytes().first() else { return false };
+        match first {
+            b'(' => {
+                self.row_values()
+                    || self.rejected_structure()
+                    || self.value_in_brackets()
+                    || self.grouped_number()
+                    || self.name_in_brackets()
+            }
+            b'<' => self.tag() || self.element() || self.name_in_angles(),
+            b'[' => self.printed() || self.rejected_structure(),
+            b'#' => self.inspection() || self.grouped_number(),
+            b'b' => self.bytes_literal(),
+            b'*' | b'x' | b'X' | 0x80.. => self.grouped_number(),
+            b'A'..=b'Z' => self.printed() || self.grouped_number(),
+            b' ' | b'|' | b'>' | b'0'..=b'9' | b'?' | b'%' | b'$' | b':' | b'@' => self.printed(),
+            _ => false,
         }
     }
 
@@ -249,16 +287,34 @@ impl<'a> Scanner<'a> {
         {
             length += more;
         }
+        length += numbers::thousands(&rest[..length], &rest[length..]);
+        length += numbers::copy_number(&rest[length..]).unwrap_or(0);
+        if numbers::hides(&rest[..length], &self.text[..self.at]) {
+            self.at += length;
+            return self.out.mask();
+        }
         let chunk = &rest[..length];
+        if chunk == "/" && self.out.run.is_some() {
+            // `0151 / 123 45-678`
+            self.at += 1;
+            return self.out.punctuation('/');
+        }
         let begin = self.at;
-        if self.free_text() || self.list_of_things() {
+        if self.free_text() || self.sought_address() || self.list_of_things() {
             return;
         }
         self.at += length.max(1);
+        if self.marked(chunk) {
+            return;
+        }
         let named = chunk.trim_start_matches(['#', '~']);
         let core = named.trim_end_matches(['.', ':', '!', '?', '…', '-', '=']);
         let tail = &named[core.len()..];
         if core.is_empty() {
+            if let Some(more) = self.rest_of_list(chunk) {
+                self.at += more;
+                return self.out.mask();
+            }
             return chunk.chars().for_each(|c| self.out.punctuation(c));
         }
         if let Some(more) = self.persons_name(core, tail) {
@@ -269,9 +325,34 @@ impl<'a> Scanner<'a> {
             return tail.chars().for_each(|c| self.out.punctuation(c));
         }
         self.core(core, tail);
+        self.after_core(core, tail, begin);
+    }
+
+    /// `(#100) refused`, `#777777`, `@carol_w`: what a sign before it makes of a token.
+    fn marked(&mut self, chunk: &str) -> bool {
+        if let Some(number) = chunk.strip_prefix('#').filter(|_| self.out.text == "(")
+            && outcomes::is_number_of_api(number, self.rest())
+        {
+            self.out.name(number, number);
+            return true;
+        }
+        let is_data = chunk.strip_prefix('#').is_some_and(shapes::is_colour) || self.is_handle(chunk);
+        if is_data {
+            self.out.mask();
+        }
+        is_data
+    }
+
+    /// Reads the marks at the end of a token, and the value that they announce. `begin` is where the token began.
+    fn after_core(&mut self, core: &str, tail: &str, begin: usize) {
         // The padding of base64 is part of the mask.
         let padded = self.out.run.is_some_and(|end| end.text == self.out.text.len());
-        let shown = tail.chars().filter(|c| *c != '…' && !(padded && *c == '='));
+        if padded && numbers::is_decimal_point(tail, self.rest()) {
+            return;
+        }
+        let ends_word = self.rest().is_empty() || self.rest().starts_with(char::is_whitespace);
+        let is_padding = |c: char| padded && (c == '=' || c == '-' && ends_word);
+        let shown = tail.chars().filter(|c| *c != '…' && !is_padding(*c));
         shown.for_each(|c| self.out.punctuation(c));
         if tail.is_empty() && self.rest().starts_with(" = ") {
             self.spaced_value(core);
@@ -284,99 +365,6 @@ impl<'a> Scanner<'a> {
         } else if tail == "=" && shapes::is_name(core) && self.rest().starts_with([' ', ',', ';', ')', ']']) {
             // An empty value is a value.
             self.out.mask();
-        }
-    }
-
-    fn core(&mut self, core: &str, tail: &str) {
-        let after = self.rest();
-        if self.assigned(core) {
-            return;
-        }
-        if let Some((host, port)) = hosts::host_and_port(core, &self.out.before[0])
-            .filter(|(_, port)| codes::is_service_port(port) && self.out.run.is_none())
-        {
-            self.core(host, "");
-            self.out.punctuation(':');
-            return self.out.name(port, port);
-        }
-        let is_user = words::precedes_user(&self.out.before) && !self.is_nested
-            || (tail.is_empty() && labels::is_said_user(&self.out.before[0], after));
-        if is_user && words::is_user(core) {
-            return self.out.mask();
-        }
-        let rejected = || self.out.text.is_empty().then(|| missing::rejected(core, after)).flatten();
-        let name = || self.file_name(core).or_else(|| self.thing_name(core)).or_else(rejected);
-        if let Some(more) = tail.is_empty().then(name).flatten() {
-            self.at += more;
-            return self.out.mask();
-        }
-        if ["ipv4:", "ipv6:"].iter().any(|scheme| core.starts_with(scheme)) {
-            // gRPC's names of its peers.
-            return self.out.mask();
-        }
-        if let Some(port) = codes::own_port(core, &self.out.before[0]) {
-            self.out.punctuation(':');
-            return self.out.name(port, port);
-        }
-        let is_code = || codes::is_code(core, &self.out, tail, after);
-        match shapes::shape(core) {
-            Shape::Word | Shape::Parts if paths::is_document(core) && !labels::announces_code(&self.out.before[0]) => {
-                self.out.mask();
-            }
-            Shape::Word | Shape::Parts if self.is_wrong_value(core, tail) => self.out.mask(),
-            Shape::Word
-                if things::is_currency(core) && self.joins_amount(after)
-                    || words::joins_time(core, self.out.run.is_some(), after) =>
-            {
-                self.out.mask();
-            }
-            Shape::Word if self.out.run.is_some() && self.out.text.ends_with(' ') && words::is_unit(core) => {
-                // `1.5 GiB` and `640 MiB` differ only in the size of the number.
-                self.out.mask();
-            }
-            Shape::Word | Shape::Code => self.out.word(core),
-            Shape::Mask | Shape::Parts
-                if is_code() || codes::is_identity(core, &self.out.before) || self.names_missing_part(core) =>
-            {
-                self.out.name(core, core);
-            }
-            Shape::Mask => self.out.mask(),
-            Shape::Parts if self.names_record(core) => {
-                self.out.mask();
-            }
-            // A server's log of a request: the method is the event, its target is data.
-            Shape::Parts if paths::is_method(&self.out.before[0]) && after.starts_with(" HTTP/") => self.out.mask(),
-            Shape::Parts => self.parts(core),
-        }
-    }
-
-    /// A token with variable parts.
-    fn parts(&mut self, core: &str) {
-        if let Some((path, query)) = core.split_once('?').filter(|(path, _)| path.contains('/')) {
-            let masked = shapes::mask_parts(path) + &hosts::query_keys(query);
-            return self.out.name(&masked, &masked);
-        }
-        if let Some(role) = paths::assumed_role(core) {
-            let masked = shapes::mask_parts(role) + "/*";
-            return self.out.name(&masked, &masked);
-        }
-        let mut masked = shapes::mask_parts(core);
-        if paths::is_file(core) {
-            if let Some(more) = self.rest_of_name(core) {
-                self.at += more;
-                return self.out.mask();
-            }
-            masked = paths::mask_file(core, &masked);
-        }
-        let is_route = masked.starts_with('/');
-        if masked.chars().eq([MASK])
-            || shapes::is_without_words(&masked)
-            || shapes::is_xml_id(&masked)
-            || (!is_route && masked.matches(MASK).count() >= ID_PARTS_MIN)
-        {
-            self.out.mask();
-        } else {
-            self.out.word(&masked);
         }
     }
 }

@@ -109,6 +109,8 @@ fn every_text_is_scanned_a_constant_number_of_times() {
     #[rustfmt::skip]
     let pieces = [
         "'", "\"a ", "'a \"b `c “d ‘e «f ", "{", "{}", "{{}", "{a", "a=b{", "a='", "a=b{'", "{\"", "{1", "[", "[::", "x'a", "\\'a ", "((", "a/", "1.", "http://", "Jan ", "error \"x ",
+        "[Source: ", "Mozilla/5 (", "Mozilla/5 (a) b/1 ", "* ", "x ", "**** ", "AB12 ", "AB12 CDEF ", "(12", "(12)3 ", "7 (A", "7 (Ab Cd ", "customer <",
+        "<a>b", "<a>b</a>", "<a", "insert into %(", "insert into ?, ", "no match for: 1 A", "1'000", "a(1).", "created by: Anna Meier, ",
     ];
     for piece in pieces {
         let text = piece.repeat((1 << 18) / piece.len());

@@ -48,8 +48,8 @@ fn masked(error: &Failure, title: &str) -> BTreeSet<String> {
 
 /// Words of tables and rules that some errors of the exam have in their data, too.
 #[rustfmt::skip]
-const OF_RULES: [&str; 17] = [
-    "already", "busy", "failure", "no", "of", "out", "calls", "header", "insufficient", "invalid", "loading", "network", "per", "second", "timeout", "unavailable", "unsupported",
+const OF_RULES: [&str; 23] = [
+    "already", "busy", "compatible", "database", "error", "failure", "permanent", "retryable", "transient", "no", "of", "out", "calls", "header", "insufficient", "invalid", "loading", "network", "per", "second", "timeout", "unavailable", "unsupported",
 ];
 
 #[test]

@@ -49,13 +49,17 @@ const BY_DESIGN: &[&str] = &["supported", "support", "supports", "implemented", 
 /// Returns what a message says of work that is under way. `lower` is the message in lower case.
 pub fn find(lower: &str) -> Option<Classification> {
     // Most messages have none of these.
-    const SIGNS: [&str; 7] = ["progress", "while ", "until ", "still ", "temporarily", " time", "moment"];
+    const SIGNS: [&str; 8] = ["progress", "while ", "until ", "still ", "temporarily", " time", "moment", "already ha"];
     if !SIGNS.iter().any(|sign| lower.contains(sign)) {
         return None;
     }
     let words = conditions::words(lower);
     let words = words.as_slice();
-    in_progress(words).or_else(|| clause(words)).or_else(|| still(words)).or_else(|| for_now(words))
+    in_progress(words)
+        .or_else(|| clause(words))
+        .or_else(|| still(words))
+        .or_else(|| has_running(words))
+        .or_else(|| for_now(words))
 }
 
 /// Returns what a message says of what is refused only for now.
@@ -118,6 +122,15 @@ fn clause(words: Words<'_>) -> Option<Classification> {
 fn still(words: Words<'_>) -> Option<Classification> {
     let two = words.windows(2).find(|two| two[0] == "still" && is_work(two[1]))?;
     Some(said(quoted::sentence(two)))
+}
+
+/// `the project already has running operations`.
+fn has_running(words: Words<'_>) -> Option<Classification> {
+    let at = words.windows(2).position(|two| matches!(two, ["already", "has" | "have"]))?;
+    let rest = &words[at + 2..];
+    let skipped = usize::from(rest.first().is_some_and(|word| matches!(*word, "a" | "an" | "another")));
+    let state = rest.get(skipped).filter(|word| matches!(**word, "running" | "ongoing" | "unfinished"))?;
+    Some(said(quoted::sentence_with_gaps(&["already", state])))
 }
 
 /// `not allowed at this time`, `temporarily locked`.

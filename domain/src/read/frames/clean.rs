@@ -9,7 +9,13 @@ pub fn file(path: &str) -> String {
     let path = path.split(['?', '\0']).next().unwrap_or(path);
     let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let mut out = String::with_capacity(base.len());
+    // A view that was compiled is named after the hash of its path.
+    const HASH_BYTES_MIN: usize = 32;
+    let is_hash = |part: &str| part.len() >= HASH_BYTES_MIN && part.bytes().all(|b| b.is_ascii_hexdigit());
     for (at, part) in base.split(['.', '-']).enumerate() {
+        if is_hash(part) {
+            continue;
+        }
         let hashed = at > 0
             && part.len() >= 6
             && part.bytes().all(|b| b.is_ascii_alphanumeric())
@@ -104,7 +110,11 @@ pub fn dotnet(method: &str) -> String {
         }
         let generated = part.trim_start_matches('<');
         match (generated.len() < part.len()).then(|| generated.split_once('>')).flatten() {
-            Some((name, _)) if !name.is_empty() => parts.push(name.to_string()),
+            Some((name, rest)) if !name.is_empty() => {
+                parts.push(name.to_string());
+                // `<Parse>g__Amount|3_0` is the local function `Amount` of `Parse`.
+                parts.extend(rest.strip_prefix("g__").and_then(|local| Some(local.split_once('|')?.0.to_string())));
+            }
             Some(_) => {}
             None => parts.push(if part.starts_with("lambda_method") {
                 "lambda_method".to_string()

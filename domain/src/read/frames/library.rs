@@ -143,6 +143,8 @@ pub fn go(path: &str, function: &str) -> bool {
     .iter()
     .any(|part| path.contains(part))
         || STANDARD.iter().any(|prefix| function.starts_with(prefix))
+        // `golang.org/x/sync@v0.3.0/errgroup/errgroup.go`: a module, built with -trimpath.
+        || !path.starts_with('/') && path.contains("@v")
 }
 
 /// By crate and by the source's location: the toolchain's own path, the registry, a checkout.

@@ -1,7 +1,7 @@
 //! Numbers and names with digits that are the cause rather than data: codes, statuses, versions, ports.
 
-use super::labels;
 use super::out::Out;
+use super::{labels, outcomes};
 
 /// Names that contain digits.
 #[rustfmt::skip]
@@ -57,26 +57,41 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
     let written = out.text.as_str();
     let plain = core.len() <= 5 && core.bytes().all(|b| b.is_ascii_digit());
     let sqlstate = core.len() == 5 && core.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
-    if sqlstate && (last == "sqlstate" || (written.is_empty() && tail == ":")) {
+    let of_state = sqlstate && (last == "sqlstate" || (written.is_empty() && tail == ":"));
+    if of_state || outcomes::is_published(core, last, written, after) {
         return true;
     }
     // `Error 1062 (23000)`
     let of_number = || last.len() == 4 && last.bytes().all(|b| b.is_ascii_digit()) && second == "error";
-    if sqlstate && written.ends_with('(') && after.starts_with(')') && of_number() {
+    if sqlstate
+        && written.ends_with('(')
+        && after.starts_with(')')
+        && (of_number() || out.of_sql && outcomes::says_failed(last))
+    {
+        return true;
+    }
+    // `[Errno -2]`: the resolver's own numbers.
+    if last == "errno" && core.strip_prefix('-').is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit())) {
         return true;
     }
     if !plain {
         // A voucher may be rejected with its code, and goods are returned with one: these are longer.
-        let is_short = core.len() <= SHORT_CODE_BYTES_MAX;
-        return is_outcome_code(core) && announces_outcome(last, second, written, is_short);
+        let is_short = core.len() <= outcomes::SHORT_CODE_BYTES_MAX;
+        return outcomes::is_outcome_code(core) && outcomes::announces_outcome(core, last, second, written, is_short);
     }
     // A reply of SMTP with its enhanced code (RFC 3463).
     if core.len() == 3 && after.starts_with(' ') && is_enhanced(core, after[1..].split([' ', ',', ';']).next()) {
         return true;
     }
+    if outcomes::is_close_code(core, last, second) {
+        return true;
+    }
     let number: u32 = core.parse().unwrap_or(0);
     let status = (100..600).contains(&number) && core.len() == 3;
     let is_failure = status && number >= 400;
+    if out.of_replies && core.len() == 3 && matches!(written, "" | "(") {
+        return true;
+    }
     // `HTTP-Fehler 503`, `503: charge failed`
     if status && last.starts_with("http-") || is_failure && written.is_empty() && tail == ":" {
         return true;
@@ -107,49 +122,6 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
         || (written.trim_matches(['[', '(', '<', ' ']).is_empty() && leads(written, status, core, after))
 }
 
-/// What a code is of that says how something ended, unlike the code of a coupon or of a place.
-#[rustfmt::skip]
-const OUTCOMES: [&str; 22] = [
-    "status", "error", "exit", "response", "return", "reply", "result", "http", "reason", "curl", "sql", "vendor",
-    "native", "decline", "fault", "failure", "rejection", "refusal", "denial", "bounce", "alarm", "trouble",
-];
-
-/// The most digits of a code of letters and digits, and its most letters: `SHP-1042`.
-const CODE_DIGITS_MAX: usize = 5;
-const CODE_LETTERS_MAX: usize = 6;
-
-/// The longest code of a bank or a network, bytes: `AC04`.
-const SHORT_CODE_BYTES_MAX: usize = 5;
-
-/// Whether a text may be a code that a vendor publishes: capital letters, then a number. A reference that is made for one
-/// occurrence is longer, or mixes both.
-pub fn is_outcome_code(text: &str) -> bool {
-    let digits_at = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
-    let (name, number) = text.split_at(digits_at);
-    let letters = name.trim_end_matches(['-', '_', '.']);
-    (1..=CODE_LETTERS_MAX).contains(&letters.len())
-        && letters.bytes().all(|b| b.is_ascii_uppercase())
-        && (1..=CODE_DIGITS_MAX).contains(&number.len())
-        && number.bytes().all(|b| b.is_ascii_digit())
-}
-
-/// Whether the last words announce the code of an outcome: `return code R01`, `was declined with code R01`.
-fn announces_outcome(last: &str, second: &str, written: &str, is_short: bool) -> bool {
-    #[rustfmt::skip]
-    const ENDED: [&str; 14] = [
-        "declined", "failed", "rejected", "refused", "denied", "bounced", "returned", "exited", "aborted", "ended",
-        "terminated", "answered", "replied", "responded",
-    ];
-    let ended = || {
-        let before = written.trim_end_matches([' ', ':', '=', '(', '[']);
-        before.strip_suffix(" with code").is_some_and(|before| ENDED.iter().any(|verb| before.ends_with(verb)))
-    };
-    matches!(last, "errorcode" | "faultcode" | "returncode" | "resultcode")
-        || last == "code"
-            && (OUTCOMES.contains(&second) && (second != "return" || is_short)
-                || second == "with" && is_short && ended())
-}
-
 /// Whether the last two words announce a code.
 fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &Out, after: &str) -> bool {
     let (written, number) = (out.text.as_str(), core.parse().unwrap_or(0));
@@ -160,7 +132,11 @@ fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &O
         "http/1.1" | "http/1.0" | "http/2" => is_status,
         "alert" => matches!(second, "tls" | "ssl" | "fatal" | "handshake"),
         "msg" => after.starts_with(','),
-        "code" => second == "with" || OUTCOMES.contains(&second),
+        "code" => {
+            second == "with" || outcomes::OUTCOMES.contains(&second) || outcomes::is_lone_code(second, written, after)
+        }
+        // `MySQL answered 1205`
+        "answered" | "said" | "returned" if outcomes::is_vendor(second) => true,
         "answered" | "replied" | "responded" | "returned" | "received" | "got" | "response" => {
             is_status && ends_answer(number, after)
         }
@@ -173,15 +149,13 @@ fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &O
     }
 }
 
-/// The clause before a status, bytes.
-const CLAUSE_BYTES: usize = 80;
-
 /// Whether the last words say that something failed.
 fn says_failed(written: &str) -> bool {
     #[rustfmt::skip]
-    const FAILED: [&str; 9] =
-        ["failed", "failure", "error", "could not", "couldn't", "cannot", "can't", "unable to", "rejected"];
-    let near = written[written.floor_char_boundary(written.len().saturating_sub(CLAUSE_BYTES))..].to_lowercase();
+    const FAILED: [&str; 10] =
+        ["failed", "failure", "error", "could not", "couldn't", "cannot", "can't", "unable to", "rejected", "closed by"];
+    let near =
+        written[written.floor_char_boundary(written.len().saturating_sub(outcomes::CLAUSE_BYTES))..].to_lowercase();
     FAILED.iter().any(|said| near.contains(said)) && CALLS.iter().any(|call| near.contains(call))
 }
 
@@ -323,6 +297,8 @@ pub fn is_identity(core: &str, before: &[alloc::string::String; 2]) -> bool {
         "version" => small && (core.contains('.') || is_date(core)) && core.bytes().all(is_version_byte),
         "api" | "protocol" | "tls" | "ssl" => small && core.trim_start_matches('v').bytes().all(is_version_byte),
         "constraint" | "index" => is_identifier(core),
+        // `:60F:`, a field of SWIFT's messages.
+        "tag" => small && core.starts_with(':'),
         _ => false,
     }
 }

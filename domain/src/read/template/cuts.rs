@@ -34,6 +34,18 @@ pub fn end_of_cause(text: &str) -> usize {
     text[..end].trim_end_matches([' ', '\n', '(', '[', ',', ';', '\t', '\r']).len()
 }
 
+/// Returns a message without the ids that Azure's brokers write at its end.
+pub fn without_tracking(text: &str) -> &str {
+    const MARKS: [&str; 2] = ["TrackingId:", "Reference:"];
+    // It is far cheaper to look for one letter.
+    let is_tracked = text.match_indices('T').any(|(at, _)| text[at..].starts_with(MARKS[0]));
+    if !is_tracked || !(text.contains("SystemTracker:") || text.contains("Timestamp:")) {
+        return text;
+    }
+    let at = MARKS.iter().filter_map(|mark| text.find(mark)).min().filter(|at| *at > 0);
+    at.map_or(text, |at| text[..at].trim_end_matches([' ', ',', '.', '(', '\n']))
+}
+
 /// Whether a line is a field of PostgreSQL's errors, in any language: a word and a colon, after blanks.
 fn labels_detail(line: &str) -> bool {
     let indented = line.trim_start_matches(' ');

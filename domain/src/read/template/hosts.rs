@@ -1,7 +1,7 @@
 //! Hosts, their ports, and the queries of addresses.
 
 use super::shapes::{self, is_name};
-use super::{MASK, Scanner, codes, labels, paths};
+use super::{MASK, Scanner, codes, labels, parts, paths};
 use crate::text::split_last;
 use alloc::string::String;
 
@@ -47,16 +47,20 @@ impl Scanner<'_> {
         // The scheme is a name even if it contains a digit: `s3`.
         let mut masked = String::from(&url[..scheme + 3]);
         let port = host.rsplit_once(':').filter(|(_, port)| codes::is_service_port(port));
-        masked.push_str(&shapes::mask_parts(port.map_or(host, |(name, _)| name)));
+        masked.push_str(&parts::mask_parts(port.map_or(host, |(name, _)| name)));
         if let Some((_, port)) = port {
             masked.push(':');
             masked.push_str(port);
         }
         // The name of a document is data in an address, too.
         let document = path.rfind('/').filter(|_| paths::is_document(path));
-        let path = document.map_or_else(|| shapes::mask_parts(path), |at| shapes::mask_parts(&path[..at]) + "/*");
+        let path = document.map_or_else(|| parts::mask_parts(path), |at| parts::mask_parts(&path[..at]) + "/*");
         // The key of a stored object is a file's path, not a route.
-        let is_key = paths::is_store(&url[..scheme]) && path.contains(MASK);
+        let is_stored = paths::is_store(&url[..scheme]);
+        let has_ending = url.rsplit('/').next().is_some_and(|name| name.contains('.'));
+        let blanks = if is_stored && !has_ending { self.rest_of_name(true) } else { None };
+        self.at += blanks.unwrap_or(0);
+        let is_key = is_stored && (path.contains(MASK) || blanks.is_some());
         masked.push_str(if is_key { "/*" } else { &path });
         if let Some(bucket) = paths::bucket(host, &path).filter(|_| !is_key && path.contains(MASK)) {
             masked.truncate(masked.len() - path.len() + bucket);

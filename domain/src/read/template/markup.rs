@@ -1,6 +1,6 @@
 //! HTML in messages: entities stand for signs, a link for the record that it leads to, and other tags for nothing.
 
-use super::{Scanner, head};
+use super::{Scanner, announced, head};
 use alloc::borrow::Cow;
 use alloc::string::String;
 
@@ -113,6 +113,69 @@ impl Scanner<'_> {
         } else if matches!(name, "br" | "p" | "li" | "td" | "div" | "ul" | "ol" | "tr") {
             self.out.blank();
         }
+        true
+    }
+}
+
+/// Parts of the names of elements that say what went wrong.
+#[rustfmt::skip]
+const OF_ERRORS: &[&str] = &[
+    "code", "message", "msg", "fault", "status", "reason", "error", "description", "text", "detail", "title", "type", "value",
+    "result", "return", "cause", "exception", "info", "rejection", "warning", "rsn", "cd", "inf", "explanation", "severity",
+];
+
+/// Elements of a page that a server answers with instead of data.
+const OF_PAGES: [&str; 15] = [
+    "html", "head", "body", "center", "h1", "h2", "h3", "h4", "h5", "h6", "address", "th", "response", "answer",
+    "output",
+];
+
+/// Whether the first tag of a text begins what somebody answered: it says what is wrong.
+pub fn is_answer(text: &str) -> bool {
+    text.split_once('<').is_some_and(|(before, _)| before.trim().is_empty() || announced::announces(before))
+}
+
+/// Whether an element, in lower case, is one of a page.
+fn is_of_page(name: &str) -> bool {
+    OF_PAGES.contains(&name) || ELEMENTS.contains(&name)
+}
+
+impl Scanner<'_> {
+    /// `<Item>Garden hose</Item>`: the text of an element of XML is data, and so are its attributes.
+    pub(super) fn element(&mut self) -> bool {
+        if self.is_answer {
+            return false;
+        }
+        let Some(inside) = self.rest().strip_prefix('<').filter(|inside| inside.starts_with(char::is_alphabetic))
+        else {
+            return false;
+        };
+        let inside = head(inside, TAG_BYTES_MAX);
+        let tag = inside.find(['<', '>']);
+        let text = tag.map_or("", |end| &inside[end + 1..]);
+        let length = text.find('<');
+        #[cfg(test)]
+        {
+            self.ahead_bytes += tag.unwrap_or(inside.len()) + length.unwrap_or(text.len());
+        }
+        let Some((tag, length)) = tag.filter(|end| inside[*end..].starts_with('>')).zip(length) else { return false };
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, ':' | '_' | '-' | '.');
+        let name = &inside[..inside.find(|c: char| !is_name(c)).unwrap_or(tag)];
+        let closing = text[length..].strip_prefix("</").and_then(|end| end.strip_prefix(name));
+        let is_closed = closing.is_some_and(|end| end.starts_with('>'));
+        let lower = name.to_lowercase();
+        if !is_closed
+            || text[..length].trim().is_empty()
+            || OF_ERRORS.iter().any(|known| lower.contains(known))
+            || is_of_page(&lower)
+        {
+            return false;
+        }
+        self.out.punctuation('<');
+        self.out.name(name, name);
+        self.out.punctuation('>');
+        self.out.mask();
+        self.at += 1 + inside.len() - text.len() + length;
         true
     }
 }

@@ -25,6 +25,16 @@ pub fn announces_missing_part(before: &str) -> bool {
     is_missing(before, |noun| PARTS.contains(&noun))
 }
 
+/// Whether a text in lower case ends by saying that a search found nothing, and a colon: `no match for:`, `no results for address:`.
+pub fn announces_nothing_found(before: &str) -> bool {
+    const FOUND: [&str; 8] = ["match", "matches", "result", "results", "hit", "hits", "candidate", "candidates"];
+    const SOUGHT: [&str; 6] = [" address", " location", " place", " query", " the address", " the location"];
+    let Some(clause) = before.trim_end().strip_suffix(':') else { return false };
+    let clause = SOUGHT.iter().find_map(|noun| clause.strip_suffix(noun)).unwrap_or(clause);
+    let mut words = clause.rsplit(' ');
+    words.next() == Some("for") && words.next().is_some_and(|word| FOUND.contains(&word)) && words.next() == Some("no")
+}
+
 fn is_missing(before: &str, is_noun: impl Fn(&str) -> bool) -> bool {
     #[rustfmt::skip]
     const SAID: [&str; 11] = [

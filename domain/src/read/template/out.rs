@@ -36,6 +36,8 @@ pub struct Out {
     pub of_states: bool,
     /// Whether a SQLSTATE came, which a driver's own number follows.
     pub of_sql: bool,
+    /// Whether the error's type is of a protocol whose replies begin with a number of three digits: SMTP, FTP.
+    pub of_replies: bool,
     /// Whether an SQL statement has begun. Quoted names in one are tables and columns.
     pub of_statement: bool,
     /// The open brackets since the one of an error's call or of a leading tuple; 0 outside.
@@ -104,10 +106,22 @@ impl Out {
         }
         // `18446 bytes (18.0 KB)`, `+1 (555) 010`: adjacent data is one piece of data.
         const NESTED: &str = " (*";
+        // `shape (11534336,)`: Python's tuple of one value.
+        if c == ')' && self.text.ends_with("(*,") && self.shown.ends_with("(*,") {
+            self.cut(Mark { text: self.text.len() - 1, shown: self.shown.len() - 1 });
+        }
         if c == ')' && self.text.ends_with("* (*") && self.shown.ends_with("* (*") {
             let end = Mark { text: self.text.len() - NESTED.len(), shown: self.shown.len() - NESTED.len() };
             self.cut(end);
             self.run = Some(end);
+            return;
+        }
+        // `VALUES (?, ?), (?, ?)`: a row is like many.
+        const ROW: &str = ", (*";
+        const ROWS: &str = "(*), (*";
+        if c == ')' && self.text.ends_with(ROWS) && self.shown.ends_with(ROWS) {
+            self.cut(Mark { text: self.text.len() - ROW.len(), shown: self.shown.len() - ROW.len() });
+            self.run = None;
             return;
         }
         self.text.push(c);
@@ -160,6 +174,22 @@ impl Out {
         self.run = None;
         self.partly = None;
         self.remember(name);
+    }
+
+    /// Joins an address at a port with an address at the same port before it: a list is like one of them.
+    pub fn join_addresses(&mut self, port: &str) {
+        let address = ["*:", port].concat();
+        for between in [" ", ", ", ","] {
+            let more = between.len() + address.len();
+            let is_list = |text: &str| {
+                let before = text.strip_suffix(&*address).and_then(|text| text.strip_suffix(between));
+                before.is_some_and(|text| text.ends_with(&*address))
+            };
+            if is_list(&self.text) && is_list(&self.shown) {
+                let end = Mark { text: self.text.len() - more, shown: self.shown.len() - more };
+                return self.cut(end);
+            }
+        }
     }
 
     /// Removes the output after a position, and what is known about it.

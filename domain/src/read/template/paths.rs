@@ -105,6 +105,12 @@ pub fn has_ending(name: &str) -> bool {
     })
 }
 
+/// Whether a name ends like a file of a program: its settings and locks.
+pub fn is_of_program(name: &str) -> bool {
+    const ENDINGS: [&str; 9] = ["yml", "yaml", "toml", "ini", "conf", "json", "properties", "lock", "env"];
+    name.rsplit_once('.').is_some_and(|(_, end)| ENDINGS.contains(&end) && !name.bytes().any(|b| b.is_ascii_digit()))
+}
+
 /// Whether a token is a file's path rather than a route or a pointer into a document.
 pub fn is_file(core: &str) -> bool {
     let drive = core.as_bytes().get(..3).is_some_and(|b| b[0].is_ascii_alphabetic() && b[1] == b':' && b[2] == b'\\');
@@ -132,6 +138,38 @@ pub fn mask_file(path: &str, masked: &str) -> String {
         out.push_str(last);
     }
     out
+}
+
+/// Returns the base name of a file that PHP names in a message: `called in /app/src/Cart.php on line 33 and defined in …:11`.
+pub fn called_file<'a>(core: &'a str, before: &[String; 2]) -> Option<&'a str> {
+    let [last, second] = [before[0].as_str(), before[1].as_str()];
+    let is_called = last == "in" && matches!(second, "called" | "defined");
+    let (path, _) = core.split_once(".php").filter(|_| is_called)?;
+    let name = path.rfind('/').map_or(path, |at| &path[at + 1..]);
+    Some(name)
+}
+
+/// Returns the sheet's part of the place of a cell: `Prices!` of `Prices!AA3`.
+pub fn sheet_of_cell(core: &str) -> Option<&str> {
+    const LETTERS_MAX: usize = 3;
+    let at = core.find('!')? + 1;
+    let (sheet, cell) = core.split_at(at);
+    let cell = cell.replace('$', "");
+    let letters = cell.bytes().take_while(u8::is_ascii_uppercase).count();
+    let is_cell = (1..=LETTERS_MAX).contains(&letters)
+        && cell.len() > letters
+        && cell[letters..].bytes().all(|b| b.is_ascii_digit());
+    (sheet.len() > 1 && is_cell).then_some(sheet)
+}
+
+/// Returns the kind of a reference of Git, whose name is data: `refs/heads/`.
+pub fn kind_of_ref(core: &str) -> Option<&str> {
+    if !core.starts_with('r') {
+        return None;
+    }
+    ["refs/heads/", "refs/tags/", "refs/remotes/"]
+        .into_iter()
+        .find(|kind| core.starts_with(kind) && core.len() > kind.len())
 }
 
 /// Returns the role's part of the name of its session, `arn:aws:sts::…:assumed-role/role/session`: whoever assumes a role

@@ -10,7 +10,7 @@ use super::{Scanner, labels, shapes, things, words};
 use crate::read::vocabulary;
 
 /// The most words of a name after its first.
-const MORE_WORDS_MAX: usize = 5;
+pub const MORE_WORDS_MAX: usize = 5;
 /// The longest word of a name, bytes.
 const WORD_BYTES_MAX: usize = 40;
 
@@ -19,7 +19,7 @@ const WORD_BYTES_MAX: usize = 40;
 const ENGLISH: &[&str] = &[
     "customer", "patient", "employee", "passenger", "user", "member", "contact", "supplier", "vendor", "tenant",
     "recipient", "sender", "owner", "guest", "student", "teacher", "candidate", "applicant", "claimant", "beneficiary",
-    "policyholder", "cardholder", "subscriber", "payee", "payer",
+    "policyholder", "cardholder", "subscriber", "payee", "payer", "courier",
 ];
 
 /// The same in other languages that write nouns in lower case.
@@ -59,12 +59,12 @@ const PREPOSITIONS: &[&str] = &[
 
 /// Small words inside names: `van`, `de la`, and what joins the names of a firm.
 #[rustfmt::skip]
-const PARTICLES: &[&str] =
+pub const PARTICLES: &[&str] =
     &["van", "von", "vom", "zu", "zur", "de", "der", "den", "ter", "di", "da", "do", "dos", "del", "della", "la", "le", "al", "bin", "y", "&"];
 
 /// The forms of firms.
 #[rustfmt::skip]
-const FIRMS: &[&str] = &[
+pub const FIRMS: &[&str] = &[
     "AB", "AG", "AS", "ApS", "BV", "Co", "Corp", "GbR", "GmbH", "Inc", "KG", "Kft", "LLC", "LLP", "Lda", "Limited", "Ltd", "Ltda", "NV", "OHG",
     "Oy", "PLC", "S.A", "S.L", "S.p.A", "SA", "SARL", "SAS", "SE", "SL", "SRL", "SpA", "UG", "e.K", "e.V", "mbH", "plc",
 ];
@@ -287,6 +287,15 @@ impl Scanner<'_> {
         is_name.then_some(name.end)
     }
 
+    /// `agent @carol_w`: the handle of a person.
+    pub(super) fn is_handle(&self, chunk: &str) -> bool {
+        let Some(handle) = chunk.strip_prefix('@') else { return false };
+        let last = self.out.before[0].as_str();
+        (is_person(last) || matches!(last, "agent" | "by" | "author" | "assignee" | "reviewer"))
+            && handle.starts_with(|c: char| c.is_ascii_lowercase())
+            && handle.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.'))
+    }
+
     /// Whether the message goes on after a word as it does after a name. `Kunde Mahnsperre`, `Kunde Müller Mahnsperre` and
     /// `Patient Height missing` are no names.
     fn says_more(&self, end: usize) -> bool {
@@ -321,8 +330,25 @@ impl Scanner<'_> {
             let is_one = !is_label && !OF_MORE.contains(&last);
             return Some(if is_one { Announced::Word } else { Announced::Words });
         }
+        // `Customer Bo Li has not paid`: the noun has its capital from the beginning of the message.
+        let begins = of_persons && second.is_empty() && self.out.text.len() == last.len() + 1;
+        if begins && !is_label && !OF_MORE.contains(&last) {
+            return Some(Announced::Words);
+        }
         if of_persons || HEADINGS.contains(&last) {
             return Some(Announced::Heading);
+        }
+        // `requested by: Bo Li`
+        if is_label && last == "by" && second.ends_with("ed") {
+            return Some(Announced::Words);
+        }
+        // `is being edited by Bo Li`
+        #[rustfmt::skip]
+        const DONE: [&str; 10] = [
+            "edited", "requested", "created", "approved", "assigned", "reviewed", "uploaded", "written", "signed", "opened",
+        ];
+        if !is_label && last == "by" && DONE.contains(&second) {
+            return Some(Announced::Words);
         }
         (!is_label && PREPOSITIONS.contains(&last)).then_some(Announced::Nothing)
     }

@@ -10,6 +10,12 @@ const WORDS_MAX: usize = 8;
 const WORDS_MIN: usize = 3;
 const IN_CALLS_MIN: usize = 2;
 
+/// Words after which a quoted phrase says what is limited, or how far a program has come.
+const PHRASED: [&str; 11] =
+    ["metric", "limit", "quota", "step", "phase", "stage", "during", "task", "job", "activity", "saga"];
+/// The longest name of a package, bytes.
+const PACKAGE_BYTES_MAX: usize = 80;
+
 impl Scanner<'_> {
     /// Whether a closing mark of a quote that is being read is at the cursor; if so, it is added.
     pub(super) fn closes_quote(&mut self) -> bool {
@@ -118,6 +124,10 @@ impl Scanner<'_> {
         {
             return false;
         }
+        // Django: `“abc” value must be an integer.`
+        if [" value must be ", " value has "].iter().any(|said| after.starts_with(said)) {
+            return false;
+        }
         if words::BEFORE_A_CONSTRAINT.contains(&last) && codes::is_identifier(word) {
             return true;
         }
@@ -130,10 +140,29 @@ impl Scanner<'_> {
         {
             return true;
         }
+        if shapes::is_phrase(word)
+            && (PHRASED.contains(&last)
+                || last == "at" && word.split(' ').next().is_some_and(|first| first.ends_with("ing")))
+        {
+            return true;
+        }
+        // `Cannot find module '@shop/pricing'`, `'java.lang.String com.shop.Order.getChannel()'`
+        let is_package = || {
+            let is_sought = matches!(second, "find" | "load" | "import" | "resolve" | "install" | "locate");
+            is_sought
+                && matches!(last, "module" | "package" | "crate" | "gem")
+                && !word.contains(char::is_whitespace)
+                && word.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '@' | '.' | '_'))
+                && word.len() <= PACKAGE_BYTES_MAX
+        };
+        let is_signature = || word.ends_with(')') && word.contains('.') && word.contains('(');
+        if is_package() || self.names_are_code && is_signature() {
+            return true;
+        }
         if word.is_empty() || !shapes::is_name(word) {
             return false;
         }
-        shapes::is_code_name(word)
+        shapes::is_code_name(word) && (!paths::is_document(word) || words::BEFORE_A_NAME.contains(&last))
             || words::BEFORE_A_NAME.contains(&last)
             || words::ENDS_BEFORE_A_NAME.iter().any(|end| last.ends_with(end))
             || words::BEFORE_A_NAME_ABROAD.contains(&last)
@@ -154,6 +183,12 @@ impl Scanner<'_> {
             return false;
         }
         let one_word = !inside.contains(char::is_whitespace);
+        // `['EAPI:Rate limit exceeded']`: a message that is a list of texts.
+        let is_list =
+            || self.text.starts_with('[') && self.text.ends_with(']') && self.text[1..].starts_with(['\'', '"']);
+        if !one_word && is_list() {
+            return true;
+        }
         if one_word && !inside.contains("://") && paths::is_document(inside) {
             // As with blanks in its name.
             return false;

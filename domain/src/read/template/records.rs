@@ -158,8 +158,10 @@ impl Scanner<'_> {
     pub(super) fn inspection(&mut self) -> bool {
         let Some(inside) = self.rest().strip_prefix("#<") else { return false };
         let inside = super::head(inside, SPAN_BYTES_MAX);
-        let class = inside.find(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '_'))).unwrap_or(0);
-        if class == 0 || !inside[class..].starts_with(' ') || !inside.starts_with(|c: char| c.is_uppercase()) {
+        let name = inside.find(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '_'))).unwrap_or(0);
+        // `#<Thread:0x00007f9a10b2c4d0 worker-3 sleep>`
+        let class = inside[..name].find(":0x").unwrap_or(name);
+        if class == 0 || !inside[name..].starts_with(' ') || !inside.starts_with(|c: char| c.is_uppercase()) {
             return false;
         }
         let end = shapes::angle_length(inside);
@@ -243,6 +245,10 @@ impl<'a> Record<'a> {
             }
             return;
         }
+        // `{"refusalReason": "Expired Card"}`
+        if key.ends_with("eason") && key.len() > "reason".len() && shapes::is_phrase(value) {
+            return self.add_code(key, value);
+        }
         if is_text || words::is_message_key(key) && !words::is_code_key(key) {
             let better = words::is_message_key(key) && self.message.is_none_or(|known| !known.contains(' '));
             if better && value.contains(char::is_alphabetic) {
@@ -260,11 +266,19 @@ impl<'a> Record<'a> {
             }
             return;
         }
-        let counts = (words::is_code_key(key) && (shapes::is_name(value) || number))
+        let is_reason = key.ends_with("eason") && key.len() > "reason".len() && shapes::is_phrase(value);
+        let counts = is_reason
+            || (words::is_code_key(key) && (shapes::is_name(value) || number))
             || (words::is_place_key(key) && shapes::is_name(value))
             || (words::is_status_key(key) && number)
             || is_variant;
-        if counts && self.count < CODES_MAX {
+        if counts {
+            self.add_code(key, value);
+        }
+    }
+
+    fn add_code(&mut self, key: &str, value: &str) {
+        if self.count < CODES_MAX {
             self.count += 1;
             self.codes.push_str(key);
             self.codes.push('=');

@@ -1,8 +1,6 @@
 //! The shapes of tokens, judged by their characters alone.
 
-use super::MASK;
 use crate::text::split_last;
-use alloc::string::String;
 
 /// The shape of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +115,9 @@ pub fn terminal_code(text: &str) -> Option<usize> {
 /// Whether a text begins with a sign that compares with a number: `<1 s`, `~30 s`.
 pub fn compares_number(text: &str) -> bool {
     let after = text.strip_prefix(['<', '>', '≤', '≥', '≈']);
-    after.is_some_and(|after| after.starts_with(|c: char| c.is_ascii_digit()))
+    // `<0102@mail.example>` is the id of a mail.
+    let is_enclosed = |after: &str| after.split(char::is_whitespace).next().is_some_and(|token| token.contains('>'));
+    after.is_some_and(|after| after.starts_with(|c: char| c.is_ascii_digit()) && !is_enclosed(after))
 }
 
 /// Whether a text is a relative path without data.
@@ -179,7 +179,10 @@ pub fn is_mail(text: &str) -> bool {
 
 /// Returns the shape of a token of letters, digits and the characters inside words.
 pub fn shape(core: &str) -> Shape {
-    if is_mail(core) || is_random(core) || is_long_hex(core) {
+    // Most words have none of the signs.
+    let is_joined = core.bytes().any(|b| matches!(b, b'/' | b':'));
+    let is_number = || is_digest(core) || is_network(core) || super::numbers::is_of_document(core);
+    if is_mail(core) || is_random(core) || is_long_hex(core) || is_joined && is_number() {
         return Shape::Mask;
     }
     if !core.bytes().any(|b| b.is_ascii_digit()) {
@@ -229,6 +232,30 @@ fn is_dotted(core: &str) -> bool {
         >= 2
 }
 
+/// Whether a text after `#` is a colour of the web.
+pub fn is_colour(text: &str) -> bool {
+    matches!(text.len(), 3 | 6) && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// Whether a token is a network of IPv6: `fd00:12::/48`.
+fn is_network(core: &str) -> bool {
+    const BITS_DIGITS_MAX: usize = 3;
+    let Some((address, bits)) = core.split_once('/') else { return false };
+    address.matches(':').count() >= 2
+        && address.bytes().all(|b| b.is_ascii_hexdigit() || b == b':')
+        && (1..=BITS_DIGITS_MAX).contains(&bits.len())
+        && bits.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether a token is a digest with the name of its function: `SHA256:p2QAMXNI/R1BUF`.
+fn is_digest(core: &str) -> bool {
+    const DIGEST_BYTES_MIN: usize = 16;
+    let Some((name, digest)) = core.split_once(':') else { return false };
+    ["sha256", "sha1", "sha384", "sha512", "md5"].iter().any(|known| name.eq_ignore_ascii_case(known))
+        && digest.len() >= DIGEST_BYTES_MIN
+        && digest.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b':'))
+}
+
 /// Whether a token is a digest that happens to contain no decimal digit.
 fn is_long_hex(core: &str) -> bool {
     core.len() >= 32 && core.bytes().all(|b| b.is_ascii_hexdigit())
@@ -242,7 +269,8 @@ fn is_hex(core: &str) -> bool {
 
 /// Whether letters of both cases and digits mix in an order that no name has: a token, a key, base64.
 fn is_random(core: &str) -> bool {
-    if core.len() < 16 {
+    // `C-0x55d0c8a1f3b8`: a kind of objects, and the address of one.
+    if core.len() < 16 || core.contains("-0x") {
         return false;
     }
     let (mut changes, mut counted, mut seen, mut last) = (0_usize, 0_usize, [false; 3], None);
@@ -263,35 +291,6 @@ fn is_random(core: &str) -> bool {
         || (seen == [true, true, true] && changes * 100 > counted * 25)
 }
 
-/// Masks the parts of a token that contain digits; adjacent masks collapse into one.
-pub fn mask_parts(core: &str) -> String {
-    let mut out = String::with_capacity(core.len());
-    let mut rest = core;
-    let mut home = false;
-    while !rest.is_empty() {
-        if starts_uuid(rest) {
-            push_mask(&mut out);
-            rest = &rest[UUID_BYTES..];
-            continue;
-        }
-        let end = rest.find(is_joint).unwrap_or(rest.len());
-        let (part, after) = rest.split_at(end);
-        if home && !part.is_empty() {
-            // The user name in a home directory varies.
-            push_mask(&mut out);
-        } else {
-            push_part(&mut out, part, rest.len() == core.len() && !after.starts_with('.'));
-        }
-        home = matches!(part, "home" | "Users" | "tmp" | "Temp" | "temp") && after.starts_with(['/', '\\']);
-        let joint = after.chars().next();
-        if let Some(c) = joint {
-            out.push(c);
-        }
-        rest = &after[joint.map_or(0, char::len_utf8)..];
-    }
-    out
-}
-
 /// Returns the length of an ending such as `'s` after an apostrophe between letters, or of the rest of a name such as
 /// `O'Brien` if one letter is before it.
 pub fn apostrophe(rest: &str, is_initial: bool) -> Option<usize> {
@@ -302,93 +301,11 @@ pub fn apostrophe(rest: &str, is_initial: bool) -> Option<usize> {
     (is_name || letters > 0 && letters <= 3).then_some(quote + letters)
 }
 
-/// Whether a masked token is the id of an element of XML: `_*`, `id-*`.
-pub fn is_xml_id(masked: &str) -> bool {
-    let id = masked.strip_prefix(['_', '#']).unwrap_or(masked).trim_start_matches('_');
-    let id = ["id-", "ID-", "id_", "ID_"].iter().find_map(|start| id.strip_prefix(start)).unwrap_or(id);
-    id.len() < masked.len() && id.chars().eq([MASK])
-}
+/// The most words of such a phrase.
+const PHRASE_WORDS_MAX: usize = 7;
 
-/// Whether two and more parts of a token vary and no word is between them: `HSL:*_Ma_*` is an id.
-pub fn is_without_words(masked: &str) -> bool {
-    masked.matches(MASK).count() >= 2
-        && !masked.contains(['/', '\\', '.', '='])
-        && masked.split(|c: char| !c.is_alphabetic()).all(|part| part.len() <= SHORT_BYTES_MAX)
-}
-
-/// The longest run of letters that is no word, bytes.
-const SHORT_BYTES_MAX: usize = 3;
-
-const UUID_BYTES: usize = 36;
-
-/// Whether a text begins with a UUID; some of its groups may contain no digit and look like words.
-fn starts_uuid(text: &str) -> bool {
-    let Some(uuid) = text.as_bytes().get(..UUID_BYTES) else { return false };
-    uuid.iter().enumerate().all(|(at, byte)| match at {
-        8 | 13 | 18 | 23 => *byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    })
-}
-
-fn is_joint(c: char) -> bool {
-    matches!(c, '-' | '_' | '.' | '/' | ':' | '@' | '#' | '+' | '%' | '&' | '~' | '\\' | '$' | '=' | '[' | ']' | '*')
-}
-
-fn push_part(out: &mut String, part: &str, first: bool) {
-    let Some(digit) = part.find(|c: char| c.is_ascii_digit()) else { return out.push_str(part) };
-    let version =
-        part.starts_with('v') && digit == 1 && part.len() <= 3 && part[1..].bytes().all(|b| b.is_ascii_digit());
-    // `System.Int32`, `psycopg2.errors`
-    let known = !first
-        && (digit >= 4 || part.starts_with(|c: char| c.is_ascii_uppercase()))
-        && super::codes::is_known_name(part);
-    if (version && !first) || known || is_of_region(out, part) || is_release(part, digit) {
-        return out.push_str(part);
-    }
-    // `kafka2`, `User42`: a name and its number. One or two letters, and short hex, are part of an id.
-    let stem = &part[..digit];
-    let numbered = part[digit..].bytes().all(|b| b.is_ascii_digit());
-    // Hex of eight digits is an id wherever its digits are: `ffeedd99`.
-    let id = (digit <= 3 || part.len() >= 8) && stem.bytes().all(|b| b.is_ascii_hexdigit());
-    if numbered && digit >= 3 && !id && !stem.bytes().all(|b| b.is_ascii_uppercase()) {
-        out.push_str(stem);
-    }
-    push_mask(out);
-}
-
-/// Whether a part is the number of a cloud's region, of which the rest is written: `eu-central-1`.
-fn is_of_region(out: &str, part: &str) -> bool {
-    const AREAS: [&str; 14] =
-        ["us", "eu", "ap", "sa", "ca", "me", "af", "il", "mx", "cn", "gov", "iso", "isob", "europe"];
-    #[rustfmt::skip]
-    const SIDES: [&str; 9] =
-        ["north", "south", "east", "west", "central", "northeast", "northwest", "southeast", "southwest"];
-    let written = || {
-        let (before, side) = out.strip_suffix('-')?.rsplit_once('-')?;
-        let area = before.rsplit(|c: char| !c.is_ascii_lowercase()).next()?;
-        Some(SIDES.contains(&side) && AREAS.contains(&area))
-    };
-    part.len() == 1 && written() == Some(true)
-}
-
-/// Whether a part is the name of a class with the number of its release: `CustomerV2`.
-fn is_release(part: &str, digit: usize) -> bool {
-    let (name, number) = part.split_at(digit);
-    let class = name.strip_suffix('V').is_some_and(|name| name.ends_with(|c: char| c.is_ascii_lowercase()));
-    class && number.len() <= 2 && number.bytes().all(|b| b.is_ascii_digit())
-}
-
-/// Adds a mask unless only a joint separates it from the previous mask.
-fn push_mask(out: &mut String) {
-    // `blk_-1608`: the sign is part of the number.
-    if out.ends_with("_-") || out.ends_with(":-") || out.ends_with("/-") {
-        out.pop();
-    }
-    let before = out.trim_end_matches(|c: char| is_joint(c) && c != MASK);
-    if before.ends_with(MASK) && out.len() - before.len() <= 1 {
-        let end = before.len();
-        out.truncate(end);
-    } else {
-        out.push(MASK);
-    }
+/// Whether a text is a few words without marks and digits: `reading authorization packet`.
+pub fn is_phrase(text: &str) -> bool {
+    (2..=PHRASE_WORDS_MAX).contains(&text.split(' ').count())
+        && text.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b' ' | b'-' | b'&'))
 }

@@ -198,6 +198,13 @@ impl Scanner<'_> {
 
     /// Returns how many bytes after this word belong to the name of a file that it begins: `file Rechnung März.pdf`.
     pub(super) fn file_name(&self, core: &str) -> Option<usize> {
+        // What somebody sent is data, whatever its kind.
+        if matches!(self.out.before[0].as_str(), "attachment" | "upload" | "photo")
+            && paths::has_ending(core)
+            && !paths::is_of_program(core)
+        {
+            return Some(0);
+        }
         if !FILES.contains(&self.out.before[0].as_str())
             || DONE_TO_FILES.contains(&core)
             || is_part(core)

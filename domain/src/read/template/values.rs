@@ -2,8 +2,8 @@
 //! a statement.
 
 use super::{
-    SPAN_BYTES_MAX, Scanner, VALUE_BEFORE_BYTES, VALUE_BYTES_MAX, codes, head, hosts, labels, lists, missing, paths,
-    shapes, things, words,
+    SPAN_BYTES_MAX, Scanner, VALUE_BEFORE_BYTES, VALUE_BYTES_MAX, codes, head, hosts, labels, lists, missing, outcomes,
+    parts, paths, shapes, things, words,
 };
 
 /// The most blanks in the name of a file: `Foto von Zoë.jpg`.
@@ -41,7 +41,11 @@ impl Scanner<'_> {
         const RECORDS: [&str; 5] = ["order", "item", "picking", "shipment", "document"];
         let last = self.out.before[0].as_str();
         let is_record = || lists::is_named(last) || RECORDS.contains(&last);
-        let is_plain = || !core.contains(['/', '\\', ':', '=', '@', '.', '(']);
+        let is_number = || {
+            !core.starts_with('/')
+                && core.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b"/-".contains(&b))
+        };
+        let is_plain = || !core.contains(['/', '\\', ':', '=', '@', '.', '(']) || is_number();
         let digits = core.bytes().filter(u8::is_ascii_digit).count();
         // `address2` is a field.
         let is_id = || digits >= RECORD_DIGITS_MIN || core.contains(['-', '_']);
@@ -55,6 +59,12 @@ impl Scanner<'_> {
             !rest.starts_with(' ') || SAID.iter().any(|said| rest.starts_with(said))
         };
         digits > 0 && (words::precedes_id(last) || is_plain() && is_id() && is_record() && ends())
+    }
+
+    /// `locked by orders-7d9f8c6b5-x2x9z`: what holds a lock is data if it has digits.
+    pub(super) fn names_holder(&self) -> bool {
+        let [last, second] = &self.out.before;
+        last == "by" && matches!(second.as_str(), "locked" | "held" | "owned" | "claimed" | "leased")
     }
 
     /// `Column not found: ADR2`: the name of a part may have digits.
@@ -101,8 +111,16 @@ impl Scanner<'_> {
     pub(super) fn bytes_literal(&mut self) -> bool {
         let Some(rest) = self.rest().strip_prefix('b') else { return false };
         let Some(open) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) else { return false };
-        if self.after_letter() || !matches!(self.out.before[0].as_str(), "found" | "got" | "byte" | "bytes" | "input") {
+        let is_raw = || matches!(rest.as_bytes().get(1), Some(b'\\' | b'{' | b'<'));
+        let is_met = || matches!(self.out.before[0].as_str(), "found" | "got" | "byte" | "bytes" | "input");
+        if self.after_letter() || !(is_met() || is_raw()) {
             return false;
+        }
+        if is_raw() && shapes::quote_length(&head(rest, SPAN_BYTES_MAX)[1..], open).is_none() {
+            // The bytes were cut off.
+            self.at = self.text.len();
+            self.out.mask();
+            return true;
         }
         self.at += 1;
         self.quote(open);
@@ -125,7 +143,7 @@ impl Scanner<'_> {
         self.out.word(key);
         self.out.punctuation('=');
         let is_code =
-            words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5 || codes::is_outcome_code(value));
+            words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5 || outcomes::is_outcome_code(value));
         let is_reply = matches!(key, "response" | "reply" | "responseCode") && codes::is_reply(value);
         if is_code || is_reply || words::is_truth(value) || (key == "port" && codes::is_service_port(value)) {
             self.out.name(value, value);
@@ -164,10 +182,11 @@ impl Scanner<'_> {
             self.out.quote(Some(open));
             return self.closings.push(inside_at + length);
         }
-        let kept = (words::is_code_key(key) && shapes::is_name(inside)) || words::is_truth(inside);
+        let is_reason = key.ends_with("eason") && shapes::is_phrase(inside);
+        let kept = is_reason || (words::is_code_key(key) && shapes::is_name(inside)) || words::is_truth(inside);
         if kept || (words::is_host_key(key) && hosts::is_host(inside)) {
             self.out.quote(Some(open));
-            let host = shapes::mask_parts(inside);
+            let host = parts::mask_parts(inside);
             self.out.name(&host, &host);
             self.out.quote(Some(open));
         } else {
@@ -230,8 +249,7 @@ impl Scanner<'_> {
     }
 
     /// The rest of a file's name that contains blanks, after a path: `/srv/in/Foto von Zoë.jpg`.
-    pub(super) fn rest_of_name(&self, path: &str) -> Option<usize> {
-        let of_data = paths::begins_data(path);
+    pub(super) fn rest_of_name(&self, of_data: bool) -> Option<usize> {
         let rest = self.rest();
         let mut at = 0;
         for _ in 0..NAME_BLANKS_MAX {

@@ -18,7 +18,7 @@ pub const BEFORE_A_NAME: &[&str] = &[
     "alias", "subgraph", "parameters", "columns", "properties", "attributes", "arguments", "headers", "features", "configs",
     "options", "permissions", "scopes", "claims", "transport", "engine", "backend", "middleware", "processor", "block",
     "filter", "validator", "listener", "resolver", "loader", "serializer", "converter", "formatter", "factory", "interface",
-    "trait", "macro", "primitive", "capability", "grant",
+    "trait", "macro", "primitive", "capability", "grant", "transition", "workflow",
 ];
 
 /// The same, as the end of a name such as `CircuitBreaker` or `OrderHandler`.
@@ -125,7 +125,7 @@ pub fn is_code_key(key: &str) -> bool {
         "code", "status", "statuscode", "reason", "error", "err", "errno", "errcode", "errorcode", "type",
         "errortype", "kind", "cause", "exception", "method", "op", "operation", "action", "phase", "state",
         "sqlstate", "codename", "level", "signal", "rc", "syscall", "field", "column", "error_code", "status_code",
-        "error_type",
+        "error_type", "bouncetype", "bouncesubtype",
     ];
     // `resultCode`, `exit_status`: codes of an outcome, unlike codes of a country, a voucher or a place.
     const OUTCOMES: &[&str] = &[
@@ -139,7 +139,9 @@ pub fn is_code_key(key: &str) -> bool {
             end.is_some_and(|end| end.eq_ignore_ascii_case("code") || end.eq_ignore_ascii_case("status"))
         })
     };
-    KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)) || of_outcome()
+    // `OrdRejReason`, `vendorErrorCode`
+    let ends = || ["Reason", "_reason", "ErrorCode", "StatusCode"].iter().any(|end| key.ends_with(end));
+    KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)) || of_outcome() || ends()
 }
 
 /// Whether a word is a unit that programs choose by the size of the number.

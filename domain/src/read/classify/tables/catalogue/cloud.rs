@@ -38,7 +38,7 @@ pub static CLOUD: &[Row] = &[
     ("accountlimitexceeded", P, ResourceLimit), ("accountsuspended", P, Configuration), ("acquirererror", T, DependencyUnavailable),
     ("activitytasktimedout", T, Timeout), ("allocationfailed", T, ResourceLimit), ("alreadyinchannel", P, Duplicate),
     ("alreadyreacted", P, Duplicate), ("amounttoolarge", P, SchemaViolation), ("amounttoosmall", P, SchemaViolation),
-    ("anotheroperationinprogress", T, Conflict), ("apiconnectionerror", T, DependencyUnavailable), ("apierror", T, DependencyUnavailable),
+    ("anotheroperationinprogress", T, Conflict), ("apiconnectionerror", T, DependencyUnavailable),
     ("apikeyexpired", P, Auth), ("apikeyinvalid", P, Auth), ("approvewithid", T, DependencyUnavailable), ("authenticationfailure", P, Auth),
     ("authenticationrequired", P, BusinessRule), ("autherror", P, Auth), ("authorizationalreadycaptured", P, Duplicate),
     ("authorizationfailed", P, Auth), ("authorizationfailure", P, Auth), ("authorizationpermissionmismatch", P, Auth),
