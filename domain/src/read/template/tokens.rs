@@ -1,13 +1,18 @@
 //! A token, a run of characters without delimiters: what its shape and the words around it make of it.
 
 use super::shapes::{self, Shape};
-use super::{ID_PARTS_MIN, MASK, Scanner, codes, hosts, labels, missing, numbers, parts, paths, things, words};
+use super::{
+    ID_PARTS_MIN, MASK, Scanner, codes, hosts, labels, missing, numbers, parts, paths, secrets, things, words,
+};
 
 impl Scanner<'_> {
     pub(super) fn core(&mut self, core: &str, tail: &str) {
         let after = self.rest();
         if self.assigned(core) || self.reference(core) {
             return;
+        }
+        if secrets::is_secret(core) || secrets::is_named_secret(core, &self.out.before, self.out.text.ends_with(": ")) {
+            return self.out.mask();
         }
         if let Some((host, port)) = hosts::host_and_port(core, &self.out.before[0])
             .filter(|(_, port)| codes::is_service_port(port) && self.out.run.is_none())
@@ -39,7 +44,11 @@ impl Scanner<'_> {
         }
         let is_code = || codes::is_code(core, &self.out, tail, after);
         match shapes::shape(core) {
-            Shape::Word | Shape::Parts if paths::is_document(core) && !labels::announces_code(&self.out.before[0]) => {
+            Shape::Word | Shape::Parts
+                if paths::is_document(core)
+                    && !labels::announces_code(&self.out.before[0])
+                    && !self.is_field_of_line(core) =>
+            {
                 self.out.mask();
             }
             Shape::Word | Shape::Parts if self.is_wrong_value(core, tail) => self.out.mask(),
@@ -79,6 +88,12 @@ impl Scanner<'_> {
         self.out.both(kind, kind);
         self.out.mask();
         true
+    }
+
+    /// `\ncustomer.zip\n  Field required`: the field that a line of pydantic's is about.
+    fn is_field_of_line(&self, core: &str) -> bool {
+        let before = self.text[..self.at].strip_suffix(core);
+        before.is_some_and(|before| before.ends_with('\n')) && self.rest().starts_with("\n  ")
     }
 
     /// A token with variable parts.
