@@ -8,11 +8,8 @@ use super::{
 impl Scanner<'_> {
     pub(super) fn core(&mut self, core: &str, tail: &str) {
         let after = self.rest();
-        if self.assigned(core) || self.reference(core) {
+        if self.assigned(core) || self.reference(core) || self.secret(core) {
             return;
-        }
-        if secrets::is_secret(core) || secrets::is_named_secret(core, &self.out.before, self.out.text.ends_with(": ")) {
-            return self.out.mask();
         }
         if let Some((host, port)) = hosts::host_and_port(core, &self.out.before[0])
             .filter(|(_, port)| codes::is_service_port(port) && self.out.run.is_none())
@@ -80,6 +77,16 @@ impl Scanner<'_> {
             Shape::Parts if paths::is_method(&self.out.before[0]) && after.starts_with(" HTTP/") => self.out.mask(),
             Shape::Parts => self.parts(core),
         }
+    }
+
+    /// A secret, whatever its form.
+    fn secret(&mut self, core: &str) -> bool {
+        let is_labelled = self.out.text.ends_with(": ");
+        let is_secret = secrets::is_secret(core) || secrets::is_named_secret(core, &self.out.before, is_labelled);
+        if is_secret {
+            self.out.mask();
+        }
+        is_secret
     }
 
     /// `refs/heads/hotfix`: the kind of a reference of Git, and its name.
