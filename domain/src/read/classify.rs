@@ -183,11 +183,8 @@ fn by_link(link: &Link<'_>) -> Option<Classification> {
 /// Classifies a message: what overrules its type, its type, the codes in its message, then its words.
 fn by_message(error_type: &str, message: &str) -> Option<Classification> {
     let lower = message.to_lowercase();
-    let stated = stated::find(&lower);
-    let found = stated
-        .or_else(|| order::first(error_type, message, &lower))
-        .or_else(|| by_type_and_words(error_type, message, &lower));
-    let found = order::distrusted(found, &lower);
+    let found = order::first(error_type, message, &lower).or_else(|| by_type_and_words(error_type, message, &lower));
+    let found = stated::decides(order::distrusted(found, &lower), &lower);
     advice::advised(found, &lower)
 }
 
@@ -205,7 +202,7 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     if let Some(meaning) = typed.filter(|m| m.settled) {
         let found = or_wording(by_meaning(meaning, error_type, 95), lower);
         let found = if order::is_named_after_status(error_type) { network::after_type(found, lower) } else { found };
-        if let Some(found) = under_way(&found, lower) {
+        if let Some(found) = network::of_issuer(&found, lower).or_else(|| under_way(&found, lower)) {
             return Some(found);
         }
         let doubted = order::is_doubted(&found, error_type).then(|| mistake_in(error_type, message, lower)).flatten();

@@ -26,6 +26,7 @@ mod persons;
 mod printed;
 mod quotes;
 mod records;
+mod secrets;
 mod shapes;
 mod things;
 mod tokens;
@@ -81,7 +82,8 @@ pub struct Template {
 /// Returns the template of a message. The error type decides the meaning of a lone quoted name (`KeyError: 'sku'`).
 pub fn from_message(message: &str, error_type: &str) -> Template {
     let decoded = markup::decoded(head(message, MESSAGE_BYTES_MAX));
-    let text = cuts::without_tracking(numbers::without_log_prefix(decoded.trim()));
+    let bound = cuts::without_bindings(&decoded);
+    let text = cuts::without_tracking(numbers::without_log_prefix(bound.trim()));
     let mut scanner = Scanner::new(text, error_type);
     let cut = cuts::end_of_cause(text);
     let beneath = cuts::beneath(&text[..cut]);

@@ -32,7 +32,9 @@ pub fn from_case(case: Case<'_>) -> Vec<Link<'_>> {
         chain.push(own);
     }
     // A panic of Rust's `unwrap` contains the actual error: that error is the cause, not the panic.
-    chain.extend(own.message.split_once("`Err` value: ").map(|(_, error)| {
+    // Data may contain the words, but do not begin a message.
+    let unwrapped = own.message.split_once("`Err` value: ").filter(|(before, _)| before.contains("called `Result::"));
+    chain.extend(unwrapped.map(|(_, error)| {
         let name = error.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
         Link { error_type: name, message: error }
     }));

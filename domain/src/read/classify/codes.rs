@@ -122,6 +122,12 @@ fn smtp(kind: &str, message: &str) -> Option<Classification> {
     if !kind.contains("smtp") && !kind.contains("mail") {
         return None;
     }
+    // .NET: `Mailbox unavailable. The server response was: 5.1.1 …`
+    let said = message.split_once("response was: ").map(|(_, said)| said.as_bytes());
+    if let Some([class @ (b'4' | b'5'), b'.', b'0'..=b'9', ..]) = said {
+        let reply = if *class == b'4' { 450 } else { 550 };
+        return matched(status::smtp(reply), 85, format!("SMTP status {}", char::from(*class)));
+    }
     // The ports of submission are no replies.
     let is_reply = |n: &u16| *n >= 400 && !matches!(n, 465 | 587);
     let reply = message

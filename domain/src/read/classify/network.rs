@@ -1,6 +1,6 @@
 //! Words about the network and about throttling, which neither a type nor a status explains better.
 
-use super::{by_wording, conditions, finding, grammar};
+use super::{SENTENCE_PCT, by_wording, conditions, finding, grammar};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 
@@ -98,6 +98,20 @@ pub fn why_declined(found: &Classification, lower: &str) -> Option<Classificatio
         &["issuer", "bank", "processor", "acquirer", "network", "gateway", "timed out", "timeout", "did not respond"];
     let said = by_wording(reason).filter(|said| said.class == Class::Transient);
     said.filter(|_| holds(reason, OF_BANKS) && !holds(reason, &["another", "different"]))
+}
+
+/// What the issuer of a card says of itself rather than of the card, whatever the type (ISO 8583: 91, 96).
+pub fn of_issuer(found: &Classification, lower: &str) -> Option<Classification> {
+    #[rustfmt::skip]
+    const SAID: [&str; 8] = [
+        "issuer unavailable", "issuer not available", "issuer is not available", "issuer_not_available", "issuer or switch",
+        "issuer is unavailable", "system malfunction", "issuer timed out",
+    ];
+    if found.class != Class::Permanent || found.category != Category::BusinessRule {
+        return None;
+    }
+    let said = SAID.iter().find(|said| lower.contains(**said))?;
+    Some(finding(Class::Transient, Category::DependencyUnavailable, SENTENCE_PCT, format!("wording: \"{said}\"")))
 }
 
 /// Whether a text says that there is nothing to say: `no further information` (Java on Windows).

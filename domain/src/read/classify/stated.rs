@@ -1,7 +1,8 @@
 //! What an error states of itself in so many words: whether it may be retried, and that a rate was too high.
 
-use super::{SENTENCE_PCT, finding};
+use super::{SENTENCE_PCT, WORD_PCT, finding};
 use crate::reading::{Category, Class, Classification};
+use crate::text;
 use alloc::format;
 use alloc::string::String;
 
@@ -16,29 +17,42 @@ const FLAGS: [(&str, Class); 9] = [
 /// The longest name of such a member, bytes: `"is_non_retryable"`.
 const NAME_BYTES_MAX: usize = 20;
 
+/// How far a value may be from its sign, with the value, bytes.
+const VALUE_BYTES_MAX: usize = 16;
+
 /// Signs between the name of a member and its value.
 const BETWEEN: [char; 6] = ['"', '\'', ' ', ':', '=', '>'];
 
+/// Returns a finding, or what the message says of itself if the finding is weak: data may contain the same words.
+pub fn decides(found: Option<Classification>, lower: &str) -> Option<Classification> {
+    let is_firm = |found: &Classification| found.class != Class::Unknown && found.confidence.as_pct() > WORD_PCT;
+    match found {
+        Some(found) if is_firm(&found) => Some(found),
+        found => find(lower).or(found),
+    }
+}
+
 /// Returns what the message says of itself. `lower` is the message in lower case.
-pub fn find(lower: &str) -> Option<Classification> {
+fn find(lower: &str) -> Option<Classification> {
     flag(lower).or_else(|| rate(lower))
 }
 
-/// `"retryable":true`, `permanent=false`: a member of an error object or of its text.
+/// `"retryable":true`, `"permanent": false`: a member of an object.
 fn flag(lower: &str) -> Option<Classification> {
     let mut found: Option<(Class, String)> = None;
     let signs = lower.bytes().enumerate().filter(|(_, byte)| matches!(byte, b':' | b'='));
     for (at, _) in signs {
-        let value = lower[at + 1..].trim_start_matches(BETWEEN);
+        let value = text::head(&lower[at + 1..], VALUE_BYTES_MAX).trim_start_matches(BETWEEN);
         let word = ["true", "false"].iter().find(|word| value.starts_with(**word));
         let Some(word) = word.filter(|word| !value[word.len()..].starts_with(char::is_alphanumeric)) else { continue };
         let is_true = *word == "true";
-        let before = lower[..at].trim_end_matches(BETWEEN);
+        // What has no quotation marks may be a sentence, or the fields of a thing.
+        let Some(before) = lower[..at].strip_suffix(['"', '\'']) else { continue };
         let from = before.floor_char_boundary(before.len().saturating_sub(NAME_BYTES_MAX));
         let name = before[from..].rsplit(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).next()?;
         let plain = name.replace(['_', '-'], "");
         let plain = plain.strip_prefix("is").unwrap_or(&plain);
-        let Some((_, class)) = FLAGS.iter().find(|(known, _)| *known == plain) else { continue };
+        let Some((known, class)) = FLAGS.iter().find(|(known, _)| *known == plain) else { continue };
         let class = match (class, is_true) {
             (class, true) => *class,
             (Class::Transient, false) => Class::Permanent,
@@ -48,7 +62,7 @@ fn flag(lower: &str) -> Option<Classification> {
         if found.as_ref().is_some_and(|(other, _)| *other != class) {
             return None;
         }
-        found = Some((class, format!("the error says \"{name}\": {is_true}")));
+        found = Some((class, format!("the error says \"{known}\": {is_true}")));
     }
     let (class, reason) = found?;
     Some(finding(class, Category::Unknown, SENTENCE_PCT, reason))
@@ -81,7 +95,9 @@ mod tests {
     fn an_error_says_whether_it_may_be_retried() {
         for (message, class) in [
             ("{\"message\":\"no\",\"retryable\":true}", Some(Class::Transient)),
-            ("boom (is_retryable=false)", Some(Class::Permanent)),
+            ("boom {\"is_retryable\": false}", Some(Class::Permanent)),
+            ("Employment(name=A, temporary=true, salary=-5) is invalid", None),
+            ("Key (note)=(can_retry: true) already exists", None),
             ("{'permanent': false, 'name': 'absent subscriber'}", Some(Class::Transient)),
             ("{\"nonRetryable\":true}", Some(Class::Permanent)),
             ("retryable: true; retryable: false", None),

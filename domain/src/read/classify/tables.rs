@@ -47,9 +47,16 @@ fn meaning(found: Option<(Class, Category)>, table: &'static str, settled: bool)
 pub fn by_type(error_type: &str) -> Option<Meaning> {
     let path = error_type.trim().trim_start_matches(['*', '&', '\\', '<', '_']).trim_end_matches(['>', ':', ')']);
     let mut rest = path;
+    // Others have types of the same names: `javax.persistence.EntityNotFoundException`.
+    let is_aws = |rest: &str| {
+        let lower = path.to_lowercase();
+        rest.len() == path.len() || ["aws", "amazon", "botocore", "smithy"].iter().any(|name| lower.contains(name))
+    };
+    let label = |rest: &str| if is_aws(rest) { "AWS error code" } else { "error type" };
     loop {
         let qualified = meaning(row(exceptions::QUALIFIED, rest), "error type", true);
-        if let Some(found) = qualified.or_else(|| meaning(row(aws::AWS, rest), "AWS error code", true)) {
+        let of_aws = || row(aws::AWS, rest).and_then(|found| meaning(Some(found), label(rest), true));
+        if let Some(found) = qualified.or_else(of_aws) {
             return Some(found);
         }
         match rest.split_once(['.', ':', '\\', '$', '/', '#']) {

@@ -140,6 +140,9 @@ fn is_bare(reason: &str, message: &str) -> bool {
     let quoted = reason.strip_prefix(WORDING).and_then(|rest| rest.split_once('"'));
     let Some((wording, _)) = quoted else { return false };
     let lower = message.to_lowercase();
+    // .NET names the address last: `Connection refused (tax.internal:8443)`.
+    let address = lower.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+    let lower = address.filter(|(_, address)| !address.contains(' ')).map_or(lower.as_str(), |(said, _)| said);
     let before = lower.trim_end_matches(['.', '!', ' ', '"', '\'', '`', '”', '»']).strip_suffix(wording);
     let is_end = before.is_some_and(|before| before.ends_with([' ', ':', '"', '\'', '`', '“', '«']))
         && NETWORK.contains(&wording);

@@ -121,7 +121,7 @@ impl Scanner<'_> {
 #[rustfmt::skip]
 const OF_ERRORS: &[&str] = &[
     "code", "message", "msg", "fault", "status", "reason", "error", "description", "text", "detail", "title", "type", "value",
-    "result", "return", "cause", "exception", "info", "rejection", "warning", "rsn", "cd", "inf", "explanation", "severity",
+    "result", "return", "cause", "exception", "info", "rejection", "warning", "rsn", "cd", "inf", "explanation", "severity", "problem",
 ];
 
 /// Elements of a page that a server answers with instead of data.

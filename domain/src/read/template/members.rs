@@ -1,7 +1,9 @@
 //! The members of a record: JSON, dictionaries of Python and Ruby, printed structures of Rust and Java.
 
+use super::words;
+
 /// Calls back with each key and scalar value of a record, without quotes, down to a depth, and with whether the value is
-/// in a list. Of a list, the first element counts.
+/// in a list. Of a list, the first element counts; of one that says where something is, all do.
 pub fn members<'a>(inside: &'a str, depth_max: usize, each: &mut dyn FnMut(&'a str, &'a str, bool)) {
     let (mut at, mut depth, mut key, mut in_list) = (0, 1_usize, None, false);
     while let Some(c) = inside[at..].chars().next() {
@@ -30,6 +32,7 @@ pub fn members<'a>(inside: &'a str, depth_max: usize, each: &mut dyn FnMut(&'a s
             }
             '[' | ']' => {
                 in_list = c == '[';
+                key = key.filter(|_| in_list);
                 continue;
             }
             ',' | ';' | ':' | '=' | '>' => continue,
@@ -46,8 +49,10 @@ pub fn members<'a>(inside: &'a str, depth_max: usize, each: &mut dyn FnMut(&'a s
         let is_key = inside[at..].trim_start().starts_with([':', '=']) && !inside[at..].starts_with("::");
         if is_key && (key.is_none() || c == '"' || c == '\'') {
             key = Some(token);
-        } else if let Some(key) = key.take().filter(|_| depth <= depth_max) {
-            each(key, token, in_list);
+        } else if let Some(name) = key.take().filter(|_| depth <= depth_max) {
+            each(name, token, in_list);
+            // `"path": ["customer", "vatId"]`
+            key = Some(name).filter(|name| in_list && words::is_place_key(name));
         }
     }
 }

@@ -30,6 +30,11 @@ pub fn announces_nothing_found(before: &str) -> bool {
     const FOUND: [&str; 8] = ["match", "matches", "result", "results", "hit", "hits", "candidate", "candidates"];
     const SOUGHT: [&str; 6] = [" address", " location", " place", " query", " the address", " the location"];
     let Some(clause) = before.trim_end().strip_suffix(':') else { return false };
+    const MISSING: [&str; 4] =
+        ["address not found", "address was not found", "could not be geocoded", "location not found"];
+    if MISSING.iter().any(|said| clause.ends_with(said)) {
+        return true;
+    }
     let clause = SOUGHT.iter().find_map(|noun| clause.strip_suffix(noun)).unwrap_or(clause);
     let mut words = clause.rsplit(' ');
     words.next() == Some("for") && words.next().is_some_and(|word| FOUND.contains(&word)) && words.next() == Some("no")

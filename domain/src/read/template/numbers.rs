@@ -168,7 +168,14 @@ pub fn of_transport(core: &str, before: &str, after: &str) -> Option<usize> {
     const LETTERS_MAX: usize = 5;
     let capitals = core.bytes().all(|b| b.is_ascii_uppercase() || b == b'-');
     if before == "bic" {
-        let is_bic = matches!(core.len(), 8 | 11) && core.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+        #[rustfmt::skip]
+        const COUNTRIES: [&str; 44] = [
+            "AE", "AT", "AU", "BE", "BG", "BR", "CA", "CH", "CN", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GB", "GR", "HK", "HR", "HU",
+            "IE", "IN", "IT", "JP", "LI", "LT", "LU", "LV", "MC", "MT", "MX", "NL", "NO", "PL", "PT", "RO", "SE", "SG", "SI", "SK", "TR", "US",
+        ];
+        let is_bic = matches!(core.len(), 8 | 11)
+            && core.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+            && COUNTRIES.contains(&&core[4..6]);
         return is_bic.then_some(0);
     }
     if !matches!(before, "container" | "vehicle" | "flight" | "truck" | "trailer" | "plate" | "wagon" | "train")

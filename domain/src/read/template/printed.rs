@@ -118,6 +118,8 @@ fn line_of_source(text: &str) -> Option<usize> {
 
 /// `CN=Kowalska\\, Anna,OU=Legal,DC=shop`: a name in a directory (RFC 4514), of two parts and more.
 fn directory_name(text: &str) -> Option<usize> {
+    /// The longest common name (X.520, ub-common-name).
+    const PART_BYTES_MAX: usize = 64;
     const KEYS: [&str; 8] = ["CN=", "UID=", "OU=", "DC=", "O=", "C=", "L=", "ST="];
     let starts = |text: &str| KEYS.iter().find(|key| text.starts_with(**key)).map(|key| key.len());
     let (mut end, mut parts) = (0, 0);
@@ -130,6 +132,10 @@ fn directory_name(text: &str) -> Option<usize> {
             ends
         });
         let length = length.unwrap_or(value.len());
+        // `C=a rejected: disk full, O=b` is no name.
+        if length > PART_BYTES_MAX || value[..length].contains(": ") {
+            return None;
+        }
         let after = &value[length..];
         let next = after.strip_prefix(',').map(|next| next.strip_prefix(' ').unwrap_or(next));
         parts += 1;
@@ -154,7 +160,7 @@ fn browser(text: &str) -> Option<usize> {
     let mut end = text.find(' ').unwrap_or(text.len());
     loop {
         let Some(next) = text[end..].strip_prefix(' ') else { return Some(end) };
-        let length = if let Some(comment) = next.strip_prefix('(') {
+        let length = if let Some(comment) = next.strip_prefix('(').filter(|comment| !comment.starts_with(' ')) {
             shapes::bracket_length(comment)? + 2
         } else {
             let word =

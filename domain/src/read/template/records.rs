@@ -149,6 +149,12 @@ impl Scanner<'_> {
         }
         let ended = words::AFTER_A_KEY.iter().filter_map(|end| line.find(end)).min().filter(|_| of_key);
         let end = ended.or_else(|| shapes::bracket_length(&line[1..]).map(|length| length + 1));
+        // Without its end, the rest is data only where a text was cut off.
+        let is_cut =
+            self.text.ends_with("...") || self.text.ends_with('…') || line.len() == self.rest().len() && of_row;
+        if end.is_none() && !is_cut {
+            return false;
+        }
         self.at += end.map_or(line.len(), |end| end + 1);
         self.out.mask();
         true
@@ -165,6 +171,10 @@ impl Scanner<'_> {
             return false;
         }
         let end = shapes::angle_length(inside);
+        // Without its end, only a text that was cut off is an object to its end.
+        if end.is_none() && !self.text.ends_with("...") && !self.text.ends_with('…') {
+            return false;
+        }
         #[cfg(test)]
         {
             self.ahead_bytes += end.unwrap_or(inside.len());

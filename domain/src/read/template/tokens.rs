@@ -1,12 +1,14 @@
 //! A token, a run of characters without delimiters: what its shape and the words around it make of it.
 
 use super::shapes::{self, Shape};
-use super::{ID_PARTS_MIN, MASK, Scanner, codes, hosts, labels, missing, numbers, parts, paths, things, words};
+use super::{
+    ID_PARTS_MIN, MASK, Scanner, codes, hosts, labels, missing, numbers, parts, paths, secrets, things, words,
+};
 
 impl Scanner<'_> {
     pub(super) fn core(&mut self, core: &str, tail: &str) {
         let after = self.rest();
-        if self.assigned(core) || self.reference(core) {
+        if self.assigned(core) || self.reference(core) || self.secret(core) {
             return;
         }
         if let Some((host, port)) = hosts::host_and_port(core, &self.out.before[0])
@@ -39,7 +41,11 @@ impl Scanner<'_> {
         }
         let is_code = || codes::is_code(core, &self.out, tail, after);
         match shapes::shape(core) {
-            Shape::Word | Shape::Parts if paths::is_document(core) && !labels::announces_code(&self.out.before[0]) => {
+            Shape::Word | Shape::Parts
+                if paths::is_document(core)
+                    && !labels::announces_code(&self.out.before[0])
+                    && !self.is_field_of_line(core) =>
+            {
                 self.out.mask();
             }
             Shape::Word | Shape::Parts if self.is_wrong_value(core, tail) => self.out.mask(),
@@ -73,12 +79,28 @@ impl Scanner<'_> {
         }
     }
 
+    /// A secret, whatever its form.
+    fn secret(&mut self, core: &str) -> bool {
+        let is_labelled = self.out.text.ends_with(": ");
+        let is_secret = secrets::is_secret(core) || secrets::is_named_secret(core, &self.out.before, is_labelled);
+        if is_secret {
+            self.out.mask();
+        }
+        is_secret
+    }
+
     /// `refs/heads/hotfix`: the kind of a reference of Git, and its name.
     fn reference(&mut self, core: &str) -> bool {
         let Some(kind) = paths::kind_of_ref(core) else { return false };
         self.out.both(kind, kind);
         self.out.mask();
         true
+    }
+
+    /// `\ncustomer.zip\n  Field required`: the field that a line of pydantic's is about.
+    fn is_field_of_line(&self, core: &str) -> bool {
+        let before = self.text[..self.at].strip_suffix(core);
+        before.is_some_and(|before| before.ends_with('\n')) && self.rest().starts_with("\n  ")
     }
 
     /// A token with variable parts.
