@@ -19,9 +19,7 @@ impl Scanner<'_> {
             self.out.name(port, port);
             return self.out.join_addresses(port);
         }
-        let is_user = words::precedes_user(&self.out.before) && !self.is_nested
-            || (tail.is_empty() && labels::is_said_user(&self.out.before[0], after));
-        if is_user && words::is_user(core) {
+        if self.names_user(core, tail) {
             return self.out.mask();
         }
         let rejected = || self.out.text.is_empty().then(|| missing::rejected(core, after)).flatten();
@@ -77,6 +75,13 @@ impl Scanner<'_> {
             Shape::Parts if paths::is_method(&self.out.before[0]) && after.starts_with(" HTTP/") => self.out.mask(),
             Shape::Parts => self.parts(core),
         }
+    }
+
+    /// `for user anna`, `user anna not found`
+    fn names_user(&self, core: &str, tail: &str) -> bool {
+        let is_user = words::precedes_user(&self.out.before) && !self.is_nested
+            || (tail.is_empty() && labels::is_said_user(&self.out.before[0], self.rest()));
+        is_user && words::is_user(core)
     }
 
     /// A secret, whatever its form.
