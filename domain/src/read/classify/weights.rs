@@ -144,7 +144,8 @@ fn is_bare(reason: &str, message: &str) -> bool {
     let address = lower.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
     let lower = address.filter(|(_, address)| !address.contains(' ')).map_or(lower.as_str(), |(said, _)| said);
     let before = lower.trim_end_matches(['.', '!', ' ', '"', '\'', '`', '”', '»']).strip_suffix(wording);
-    let is_end = before.is_some_and(|before| before.ends_with([' ', ':', '"', '\'', '`', '“', '«']))
+    let is_end = before
+        .is_some_and(|before| before.is_empty() || before.ends_with([' ', ':', '"', '\'', '`', '“', '«']))
         && NETWORK.contains(&wording);
     is_end || {
         let (wording, message) = (spaced(wording), spaced(message));
