@@ -119,7 +119,7 @@ pub fn parse(stack: &str) -> Stack<'_> {
 
 /// The place of a panic of Rust, which is all that is printed without a backtrace: `thread 'a' panicked at src/cart.rs:7:5:`.
 fn panicked(stack: &str) -> Option<Frame<'_>> {
-    let line = stack.lines().find(|line| line.starts_with("thread '"))?;
+    let line = text::head(stack, STACK_BYTES_MAX).lines().find(|line| line.starts_with("thread '"))?;
     let (_, said) = text::head(line, LINE_BYTES_MAX).split_once(" panicked at ")?;
     // Before Rust 1.73, the message came first, in quotation marks.
     let place = said.rsplit_once("', ").map_or(said, |(_, place)| place).trim_end_matches(':');

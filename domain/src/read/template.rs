@@ -7,6 +7,7 @@
 //! The pass writes two texts: the normal form, which is compared, and the shown form, which keeps the message's words.
 
 mod announced;
+mod around;
 mod beside;
 mod codes;
 mod cuts;
@@ -82,8 +83,8 @@ pub struct Template {
 /// Returns the template of a message. The error type decides the meaning of a lone quoted name (`KeyError: 'sku'`).
 pub fn from_message(message: &str, error_type: &str) -> Template {
     let decoded = markup::decoded(head(message, MESSAGE_BYTES_MAX));
-    let bound = cuts::without_bindings(&decoded);
-    let text = cuts::without_tracking(numbers::without_log_prefix(bound.trim()));
+    let bound = around::without_bindings(&decoded);
+    let text = around::without_tracking(around::without_log_prefix(bound.trim()));
     let mut scanner = Scanner::new(text, error_type);
     let cut = cuts::end_of_cause(text);
     let beneath = cuts::beneath(&text[..cut]);

@@ -123,10 +123,11 @@ fn smtp(kind: &str, message: &str) -> Option<Classification> {
         return None;
     }
     // .NET: `Mailbox unavailable. The server response was: 5.1.1 …`
-    let said = message.split_once("response was: ").map(|(_, said)| said.as_bytes());
-    if let Some([class @ (b'4' | b'5'), b'.', b'0'..=b'9', ..]) = said {
+    let said = message.split_once("response was: ").map_or("", |(_, said)| said);
+    if let [class @ (b'4' | b'5'), b'.', b'0'..=b'9', ..] = said.as_bytes() {
         let reply = if *class == b'4' { 450 } else { 550 };
-        return matched(status::smtp(reply), 85, format!("SMTP status {}", char::from(*class)));
+        let code = said.split(|c: char| c != '.' && !c.is_ascii_digit()).next().unwrap_or_default();
+        return matched(status::smtp(reply), 85, format!("SMTP {code}"));
     }
     // The ports of submission are no replies.
     let is_reply = |n: &u16| *n >= 400 && !matches!(n, 465 | 587);

@@ -66,7 +66,7 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
     if sqlstate
         && written.ends_with('(')
         && after.starts_with(')')
-        && (of_number() || out.of_sql && outcomes::says_failed(last))
+        && (of_number() || out.of_sql && outcomes::is_failure(last))
     {
         return true;
     }

@@ -1,8 +1,6 @@
 //! Where the cause ends in a message, and where the error beneath begins: for titles.
 
 use crate::text::head;
-use alloc::borrow::Cow;
-use alloc::string::String;
 
 /// The part of a message that a title comes from, bytes.
 const LOOKED_AT_BYTES_MAX: usize = 2 * 1024;
@@ -34,47 +32,6 @@ pub fn end_of_cause(text: &str) -> usize {
         }
     }
     text[..end].trim_end_matches([' ', '\n', '(', '[', ',', ';', '\t', '\r']).len()
-}
-
-/// Returns a message without the ids that Azure's brokers write at its end.
-pub fn without_tracking(text: &str) -> &str {
-    const MARKS: [&str; 2] = ["TrackingId:", "Reference:"];
-    // It is far cheaper to look for one letter.
-    let is_tracked = text.match_indices('T').any(|(at, _)| text[at..].starts_with(MARKS[0]));
-    if !is_tracked || !(text.contains("SystemTracker:") || text.contains("Timestamp:")) {
-        return text;
-    }
-    let at = MARKS.iter().filter_map(|mark| text.find(mark)).min().filter(|at| *at > 0);
-    at.map_or(text, |at| text[..at].trim_end_matches([' ', ',', '.', '(', '\n']))
-}
-
-/// Returns a message with marks in the place of the values that Laravel writes into its statements without quotation marks:
-/// `(Connection: mysql, SQL: insert into `users` (`name`) values (Anna Schmidt, 12))`.
-pub fn without_bindings(text: &str) -> Cow<'_, str> {
-    const VALUES: &str = " values (";
-    // The names of columns have quotation marks, so what follows a value is known.
-    const ENDS: [&str; 10] =
-        [", `", ", \"", " where ", " and ", " or ", " order by ", " group by ", " limit ", " for update", ")"];
-    let begin = text.find("(Connection: ").and_then(|at| Some(at + text[at..].find("SQL: ")?));
-    let Some(begin) = begin else { return Cow::Borrowed(text) };
-    let (before, statement) = text.split_at(begin);
-    let mut out = String::from(before);
-    let mut rest = statement;
-    while let Some(at) = rest.find(" = ") {
-        let value = &rest[at + " = ".len()..];
-        let end = ENDS.iter().filter_map(|end| value.find(end)).min().unwrap_or(value.len());
-        out.push_str(&rest[..at + " = ".len()]);
-        out.push('?');
-        rest = &value[end..];
-    }
-    match rest.find(VALUES) {
-        Some(at) => {
-            out.push_str(&rest[..at + VALUES.len()]);
-            out.push_str("?))");
-        }
-        None => out.push_str(rest),
-    }
-    Cow::Owned(out)
 }
 
 /// Whether a line is a field of PostgreSQL's errors, in any language: a word and a colon, after blanks.

@@ -187,13 +187,13 @@ pub fn of_transport(core: &str, before: &str, after: &str) -> Option<usize> {
     let number = after.strip_prefix(' ')?;
     let length =
         number.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-')).unwrap_or(number.len());
-    let is_sent = number[length..].starts_with([' ', ',', '.', ':', ')']) || number[length..].is_empty();
+    let ends = number[length..].starts_with([' ', ',', '.', ':', ')']) || number[length..].is_empty();
     // `vehicle ABS 12 fault`, `vehicle API 503 answered`
     let is_system = matches!(core, "API" | "DB" | "HTTP" | "ID" | "NO" | "NR");
     // Parts of a vehicle have at most two digits.
     const DIGITS_OF_PARTS_MAX: usize = 2;
     let is_long = number[..length].len() > DIGITS_OF_PARTS_MAX || core.contains('-');
-    (digits(number) > 0 && is_long && is_sent && !is_system).then_some(1 + length)
+    (digits(number) > 0 && is_long && ends && !is_system).then_some(1 + length)
 }
 
 /// Whether a text is the number of a document: `RE/2024/0031`.
@@ -243,10 +243,8 @@ impl Scanner<'_> {
         let number = rest.strip_prefix([' ', '(']).unwrap_or(rest);
         let number = number.strip_prefix("and ").unwrap_or(number).trim_start_matches(['(', '+']);
         let more = number[digits(number)..].strip_prefix(" more").filter(|_| digits(number) > 0)?;
-        let more = more
-            .strip_prefix(')')
-            .filter(|_| rest.starts_with([' ', '(']) && rest[..2.min(rest.len())].contains('('))
-            .unwrap_or(more);
+        let is_bracketed = rest.trim_start().starts_with('(');
+        let more = more.strip_prefix(')').filter(|_| is_bracketed).unwrap_or(more);
         Some(rest.len() - more.len())
     }
 
@@ -289,21 +287,6 @@ impl Scanner<'_> {
         self.out.mask();
         true
     }
-}
-
-/// Returns a message without what Kubernetes' log library writes before it: `E1103 10:15:30.123456       1 a.go:138] `.
-pub fn without_log_prefix(text: &str) -> &str {
-    const PREFIX_BYTES_MAX: usize = 120;
-    let is_prefix = || {
-        let after = text.strip_prefix(['I', 'W', 'E', 'F'])?;
-        let clock = after.get(4..).filter(|_| digits(after) == 4)?.strip_prefix(' ')?.as_bytes();
-        let is_clock =
-            clock.len() > 8 && clock[2] == b':' && clock[5] == b':' && clock[..2].iter().all(u8::is_ascii_digit);
-        let (place, message) = head(text, PREFIX_BYTES_MAX).split_once("] ")?;
-        let is_place = place.rsplit(' ').next()?.contains(".go:");
-        (is_clock && is_place && !message.is_empty()).then(|| text[place.len() + 2..].trim_start())
-    };
-    is_prefix().unwrap_or(text)
 }
 
 #[cfg(test)]

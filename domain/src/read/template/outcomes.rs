@@ -70,8 +70,8 @@ pub fn is_lone_code(second: &str, written: &str, after: &str) -> bool {
     let bracketed = ["(code ", "(code: ", "[code ", "[code: "].iter().find_map(|label| written.strip_suffix(label));
     let near =
         |before: &str| before[before.floor_char_boundary(before.len().saturating_sub(CLAUSE_BYTES))..].to_lowercase();
-    let is_failure = |before: &str| FAILED.iter().any(|said| near(before).contains(said));
-    after.starts_with([')', ']', ',']) && !is_numbered && bracketed.is_some_and(is_failure)
+    let is_of_failure = |before: &str| FAILED.iter().any(|said| near(before).contains(said));
+    after.starts_with([')', ']', ',']) && !is_numbered && bracketed.is_some_and(is_of_failure)
 }
 
 /// Whether a token is a code of a list that everybody has: rules of invoices, returns of banks, refusals of a directory.
@@ -168,6 +168,6 @@ pub fn is_close_code(core: &str, last: &str, second: &str) -> bool {
 }
 
 /// Whether a word says that something failed, and names nothing that a number could be of.
-pub fn says_failed(last: &str) -> bool {
+pub fn is_failure(last: &str) -> bool {
     matches!(last, "failed" | "failure" | "error" | "aborted" | "cancelled" | "canceled" | "refused" | "rejected")
 }

@@ -94,7 +94,7 @@ fn marked_statement(text: &str) -> Option<usize> {
     let after = number.trim_start_matches(|c: char| c.is_ascii_digit());
     after.strip_prefix(": ").filter(|_| after.len() < number.len())?;
     let line = text.find('\n')?;
-    let caret = text[line + 1..].strip_prefix(|_: char| true).map(|_| text[line + 1..].trim_start_matches(' '))?;
+    let caret = text[line + 1..].trim_start_matches(' ');
     caret.starts_with('^').then(|| text.len() - caret.len() + 1)
 }
 

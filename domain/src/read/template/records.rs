@@ -276,9 +276,7 @@ impl<'a> Record<'a> {
             }
             return;
         }
-        let is_reason = key.ends_with("eason") && key.len() > "reason".len() && shapes::is_phrase(value);
-        let counts = is_reason
-            || (words::is_code_key(key) && (shapes::is_name(value) || number))
+        let counts = (words::is_code_key(key) && (shapes::is_name(value) || number))
             || (words::is_place_key(key) && shapes::is_name(value))
             || (words::is_status_key(key) && number)
             || is_variant;

@@ -24,15 +24,16 @@ pub fn is_secret(core: &str) -> bool {
 pub fn is_named_secret(core: &str, before: &[String; 2], is_labelled: bool) -> bool {
     let [last, second] = [before[0].as_str(), before[1].as_str()];
     let is_noun = |word: &str| matches!(word, "password" | "passwd" | "passphrase" | "passwort" | "secret");
-    if last == "bearer" {
-        const BEARER_BYTES_MIN: usize = 8;
-        return core.len() >= BEARER_BYTES_MIN;
-    }
     let lower = || core.to_lowercase();
     // `password is wrong` says what is wrong with it.
     let is_word = || {
         words::is_truth(core) || vocabulary::holds(&lower()) || things::is_of_sentences(core) || core.ends_with("ed")
     };
+    if last == "bearer" {
+        // `Bearer authentication is required` has none.
+        const BEARER_BYTES_MIN: usize = 8;
+        return core.len() >= BEARER_BYTES_MIN && !is_word();
+    }
     // `password: must have a digit` says what is wrong, too.
     let is_said = is_noun(second) && matches!(last, "was" | "is") || is_noun(last) && is_labelled;
     is_said && !is_word()
@@ -57,6 +58,7 @@ mod tests {
         for word in ["wrong", "expired", "not", "required", "invalid"] {
             assert!(!is_named_secret(word, &before("is", "password"), false), "{word}");
         }
+        assert!(!is_named_secret("authentication", &before("bearer", ""), false));
         assert!(!is_named_secret("correcthorse", &before("was", "order"), false));
     }
 }

@@ -116,12 +116,6 @@ impl Scanner<'_> {
         if self.after_letter() || !(is_met() || is_raw()) {
             return false;
         }
-        if is_raw() && shapes::quote_length(&head(rest, SPAN_BYTES_MAX)[1..], open).is_none() {
-            // The bytes were cut off.
-            self.at = self.text.len();
-            self.out.mask();
-            return true;
-        }
         self.at += 1;
         self.quote(open);
         true
