@@ -19,10 +19,10 @@ struct Budget {
 /// The design's target for the first load is 240 kB gzip and 200 kB Brotli: less than half of what it was before the program
 /// was split (572 and 438 kB). A file that two parts need counts for both.
 const BUDGETS: [Budget; 4] = [
-    Budget { part: FIRST, gzip_bytes: 229_100, brotli_bytes: 196_100 },
-    Budget { part: "work", gzip_bytes: 395_400, brotli_bytes: 318_700 },
+    Budget { part: FIRST, gzip_bytes: 229_900, brotli_bytes: 197_000 },
+    Budget { part: "work", gzip_bytes: 407_700, brotli_bytes: 329_100 },
     Budget { part: "policy", gzip_bytes: 48_700, brotli_bytes: 44_600 },
-    Budget { part: "sign_in", gzip_bytes: 15_800, brotli_bytes: 14_600 },
+    Budget { part: "sign_in", gzip_bytes: 15_300, brotli_bytes: 14_100 },
 ];
 /// Every file that no part is alone in needing.
 const FIRST: &str = "first load";
