@@ -147,6 +147,24 @@ pub(crate) fn split_last(text: &str, mark: u8) -> Option<(&str, &str)> {
     Some((&text[..at], &text[at + 1..]))
 }
 
+/// Splits a text at the first place of an ASCII character, for the same reason.
+pub(crate) fn split_first(text: &str, mark: u8) -> Option<(&str, &str)> {
+    debug_assert!(mark.is_ascii(), "another byte may be a part of a character");
+    let at = text.bytes().position(|byte| byte == mark)?;
+    Some((&text[..at], &text[at + 1..]))
+}
+
+/// Returns where a text has a pattern that it seldom has. `str::find` prepares itself for long texts, which costs more than
+/// to ask first whether there is anything to find.
+pub(crate) fn find_rare(text: &str, pattern: &str) -> Option<usize> {
+    if text.contains(pattern) { text.find(pattern) } else { None }
+}
+
+/// Splits a text around the first place of a pattern that it seldom has.
+pub(crate) fn split_rare<'a>(text: &'a str, pattern: &str) -> Option<(&'a str, &'a str)> {
+    find_rare(text, pattern).map(|at| (&text[..at], &text[at + pattern.len()..]))
+}
+
 /// Cuts a text to at most `bytes` bytes, between two characters.
 pub fn truncate_on_char(text: &mut String, bytes: usize) {
     text.truncate(text.floor_char_boundary(bytes));

@@ -12,7 +12,6 @@ use super::template::Template;
 use super::{Case, template, title};
 use crate::id::{GroupId, hash_hex};
 use crate::text::head;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -77,7 +76,8 @@ struct Evidence<'a> {
     symptoms: String,
     /// For each error that led to this one: its message's template, and the symptoms in it.
     causes: Vec<(Template, String)>,
-    frame_lines: Vec<String>,
+    /// A line for each frame that counts.
+    frame_lines: String,
     counted: Vec<&'a Frame<'a>>,
     stack: &'a Stack<'a>,
 }
@@ -104,7 +104,7 @@ impl<'a> Evidence<'a> {
             causes: stack.causes.iter().map(of_cause).collect(),
             template,
             by_message,
-            frame_lines: counted.iter().map(|f| [&f.module, " ", &f.function].concat()).collect(),
+            frame_lines: lines(&counted),
             counted,
             stack,
         }
@@ -119,7 +119,7 @@ impl<'a> Evidence<'a> {
             parts.extend(["body", case.message_type.unwrap_or_default(), problem]);
         } else if !self.frame_lines.is_empty() {
             parts.push("frames");
-            parts.extend(self.frame_lines.iter().map(String::as_str));
+            parts.extend(self.frame_lines.split_terminator('\n'));
         }
         parts.push("causes");
         let mut before = None;
@@ -146,6 +146,18 @@ impl<'a> Evidence<'a> {
         let thrown = if self.stack.innermost_last { self.counted.last() } else { self.counted.first() };
         thrown.map(|frame| culprit(frame))
     }
+}
+
+/// Returns a line for each frame. Frames have been lines, so their names have no line break.
+fn lines(frames: &[&Frame<'_>]) -> String {
+    let bytes = frames.iter().map(|frame| frame.module.len() + frame.function.len() + 2).sum();
+    let mut lines = String::with_capacity(bytes);
+    for frame in frames {
+        for part in [&frame.module, " ", &frame.function, "\n"] {
+            lines.push_str(part);
+        }
+    }
+    lines
 }
 
 /// Returns the template of a cause's message, and the symptoms in it.
@@ -186,7 +198,7 @@ fn culprit(frame: &Frame<'_>) -> String {
     match (frame.function.is_empty(), frame.module.is_empty()) {
         (true, _) => frame.module.clone().into_owned(),
         (false, true) => frame.function.clone().into_owned(),
-        (false, false) => format!("{} ({})", frame.function, frame.module),
+        (false, false) => [&frame.function, " (", &frame.module, ")"].concat(),
     }
 }
 

@@ -165,7 +165,7 @@ fn frame(text: &str) -> Option<Frame<'_>> {
 /// `Caused by: T: m`, `---> T: m`, `[cause]: T: m`.
 fn cause(text: &str) -> Option<Cause> {
     let leading = || ["Caused by: ", "[cause]: ", "(Inner Exception #"].iter().find_map(|mark| text.strip_prefix(mark));
-    let inner = || text.bytes().any(|byte| byte == b'>').then(|| text.split_once("---> "))?.map(|(_, rest)| rest);
+    let inner = || text::split_rare(text, "---> ").map(|(_, rest)| rest);
     let rest = leading().or_else(inner)?;
     let rest = rest.split_once("> ").filter(|(number, _)| number.len() <= 3).map_or(rest, |(_, rest)| rest);
     let (name, message) = rest.split_once(": ").unwrap_or((rest, ""));
@@ -294,7 +294,7 @@ fn php(text: &str) -> Option<Frame<'_>> {
 
 /// ``a/b.rb:12:in `m'``, `a/b.rb:12:in 'C#m'`
 fn ruby(text: &str) -> Option<Frame<'_>> {
-    let (place, function) = text.split_once(":in ")?;
+    let (place, function) = text::split_rare(text, ":in ")?;
     let function = function.trim_start_matches(['`', '\'']);
     let function = function.split(['\'', '`']).next().unwrap_or(function);
     let (path, line) = place.rsplit_once(':')?;

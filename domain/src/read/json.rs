@@ -137,7 +137,7 @@ impl<'a> Iterator for Members<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let start = self.rest.trim_start_matches(|c| BLANKS.contains(&c) || c == ',');
-        let key_end = string_end(start)?;
+        let key_end = string_end(start, 0)?;
         let key = &start[1..key_end - 1];
         let value = start[key_end..].trim_start_matches(BLANKS).strip_prefix(':')?.trim_start_matches(BLANKS);
         let end = value_end(value)?;
@@ -150,13 +150,13 @@ impl<'a> Iterator for Members<'a> {
 fn value_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     match bytes.first()? {
-        b'"' => string_end(text),
+        b'"' => string_end(text, 0),
         b'{' | b'[' => {
             let (mut depth, mut at) = (0_usize, 0);
             while at < bytes.len() {
                 match bytes[at] {
                     b'"' => {
-                        at += string_end(&text[at..])?;
+                        at = string_end(text, at)?;
                         continue;
                     }
                     b'{' | b'[' => depth += 1,

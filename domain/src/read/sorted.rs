@@ -25,7 +25,10 @@ fn lead(name: &str) -> u64 {
     let bytes = name.as_bytes();
     match bytes.first_chunk() {
         Some(eight) => u64::from_be_bytes(*eight),
-        None => (0..8).fold(0, |number, at| number << 8 | u64::from(bytes.get(at).copied().unwrap_or_default())),
+        None => {
+            let number = bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+            if bytes.is_empty() { 0 } else { number << (8 * (8 - bytes.len())) }
+        }
     }
 }
 

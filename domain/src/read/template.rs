@@ -277,9 +277,7 @@ impl<'a> Scanner<'a> {
         let mut length = rest
             .find(|c: char| c.is_whitespace() || c.is_control() || shapes::is_delimiter(c) || shapes::is_quote(c))
             .unwrap_or(rest.len());
-        // Looking for one character is much cheaper than looking for three.
-        let scheme =
-            rest[..length].match_indices(':').map(|(at, _)| at).find(|at| rest[*at..length].starts_with("://"));
+        let scheme = rest.as_bytes()[..length].windows(3).position(|three| three == b"://");
         let scheme = scheme.filter(|at| rest[..*at].ends_with(|c: char| c.is_ascii_alphanumeric()));
         if let Some(scheme) = scheme {
             return self.url(scheme);

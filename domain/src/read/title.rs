@@ -55,7 +55,7 @@ pub fn title(case: Case<'_>, error_type: &str, template: &Template, root: Option
 }
 
 fn led_to(root: String, title: String) -> String {
-    if title.is_empty() { root } else { root + LED_TO + &title }
+    if title.is_empty() { root } else { [&root, LED_TO, &title].concat() }
 }
 
 fn of_cause(cause: &Cause, template: &Template) -> String {
@@ -77,7 +77,7 @@ fn with_type(kind: &str, message: &str) -> String {
     match (kind.is_empty(), rest.is_empty()) {
         (_, true) => kind.to_string(),
         (true, false) => rest.to_string(),
-        (false, false) => format!("{kind}: {rest}"),
+        (false, false) => [kind, ": ", rest].concat(),
     }
 }
 
@@ -104,7 +104,7 @@ pub fn short_type(error_type: &str) -> &str {
 
 /// Cuts a title before its fourth mask and at its longest length, between two words.
 fn bounded(title: String) -> String {
-    let fourth = title.match_indices(MASK).nth(STARS_MAX).map(|(at, _)| at);
+    let fourth = title.char_indices().filter(|(_, c)| *c == MASK).nth(STARS_MAX).map(|(at, _)| at);
     let end = fourth.unwrap_or(title.len()).min(TITLE_BYTES_MAX);
     let mut title = title;
     if end < title.len() {

@@ -5,9 +5,17 @@
 //! cause differ, severities, what every error says (`failed`, `status`), and those that people, products and places are
 //! called. Frozen with the fingerprint's version: a word more or less needs a new `FINGERPRINT_VERSION`.
 
+use super::sorted::Sought;
+
 /// Whether a word, in lower case, is one of the list. It is looked up as it is written.
 pub fn holds(word: &str) -> bool {
-    WORDS.binary_search(&word).is_ok()
+    find(word).is_some()
+}
+
+/// Returns the word of the list that a word, in lower case, is.
+pub fn find(word: &str) -> Option<&'static str> {
+    let sought = Sought::new(word);
+    WORDS.binary_search_by(|known| sought.order_of(known)).ok().map(|at| WORDS[at])
 }
 
 /// The words, sorted by their bytes, in lower case and in the singular.

@@ -206,17 +206,23 @@ impl<'a> Found<'a> {
 
     /// Returns the JSON pointer to a value, given its object's index in the list.
     pub fn path(&self, at: usize, key: &str, inner: Option<&str>) -> String {
-        let mut parts: Vec<&str> = inner.into_iter().chain([key]).collect();
+        let mut parts = Vec::with_capacity(DEPTH_MAX + 1);
+        parts.extend(inner);
+        parts.push(key);
         let mut at = at;
         while let Some(object) = self.objects.get(at).filter(|object| object.depth > 0) {
             parts.push(object.key);
             at = object.parent;
         }
-        let mut path = String::new();
+        let mut path = String::with_capacity(parts.iter().map(|part| part.len() + 1).sum());
         for part in parts.iter().rev() {
             path.push('/');
-            // RFC 6901.
-            path.push_str(&part.replace('~', "~0").replace('/', "~1"));
+            // RFC 6901. Keys hardly ever have these characters.
+            if part.bytes().any(|b| matches!(b, b'~' | b'/')) {
+                path.push_str(&part.replace('~', "~0").replace('/', "~1"));
+            } else {
+                path.push_str(part);
+            }
         }
         path
     }

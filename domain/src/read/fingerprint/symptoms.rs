@@ -8,7 +8,7 @@
 //! A text of several words in quotation marks is not searched where a word announces that somebody wrote it (`note "…"`).
 
 use crate::read::template::{self, MASK, Template};
-use crate::read::vocabulary::WORDS;
+use crate::read::vocabulary;
 use crate::text::{head, split_last};
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -92,6 +92,9 @@ fn without_namespace(token: &str) -> Option<&str> {
 fn add<'a>(part: &'a str, found: &mut Vec<&'a str>) {
     if is_code(part) {
         found.push(part);
+    } else if part.bytes().all(|b| b.is_ascii_lowercase()) {
+        // Most parts are one word.
+        found.extend(symptom(part));
     } else if !part.contains(MASK) {
         words(part).filter_map(symptom).for_each(|word| found.push(word));
     }
@@ -154,12 +157,13 @@ fn symptom(word: &str) -> Option<&'static str> {
         "unrecognised" => "unrecognized".into(),
         other => template::singular(other),
     };
-    WORDS.binary_search(&&*word).ok().map(|at| WORDS[at])
+    vocabulary::find(&word)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::vocabulary::WORDS;
 
     fn found(message: &str) -> String {
         symptoms(&template::from_message(message, "E"))

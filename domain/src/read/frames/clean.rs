@@ -74,7 +74,9 @@ pub fn java_class(class: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(class.len());
     for (at, part) in class.split('$').enumerate() {
         let part = part
-            .find("__")
+            .as_bytes()
+            .windows(2)
+            .position(|two| two == b"__")
             .filter(|at| part[at + 2..].bytes().all(|b| b.is_ascii_digit()))
             .map_or(part, |at| &part[..at]);
         if at > 0 {

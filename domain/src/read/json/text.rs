@@ -32,13 +32,13 @@ fn special(bytes: &[u8], mut at: usize) -> Option<usize> {
     Some(at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?)
 }
 
-/// Returns the length of the string literal at the beginning of a text, including both quotes.
-pub(super) fn string_end(text: &str) -> Option<usize> {
+/// Returns the position after the string literal that begins at a position of a text.
+pub(super) fn string_end(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
-    if bytes.first() != Some(&b'"') {
+    if bytes.get(at) != Some(&b'"') {
         return None;
     }
-    let mut at = 1;
+    let mut at = at + 1;
     loop {
         at = special(bytes, at)?;
         if bytes[at] == b'"' {

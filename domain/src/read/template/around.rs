@@ -1,6 +1,6 @@
 //! What programs write around a message: the prefix of a log line, the ids of a broker, the values of a statement.
 
-use crate::text::head;
+use crate::text::{find_rare, head};
 use alloc::borrow::Cow;
 use alloc::string::String;
 
@@ -42,7 +42,7 @@ pub fn without_bindings(text: &str) -> Cow<'_, str> {
     // The names of columns have quotation marks, so what follows a value is known.
     const ENDS: [&str; 10] =
         [", `", ", \"", " where ", " and ", " or ", " order by ", " group by ", " limit ", " for update", ")"];
-    let begin = text.find("(Connection: ").and_then(|at| Some(at + text[at..].find("SQL: ")?));
+    let begin = find_rare(text, "(Connection: ").and_then(|at| Some(at + text[at..].find("SQL: ")?));
     let Some(begin) = begin else { return Cow::Borrowed(text) };
     let (before, statement) = text.split_at(begin);
     let mut out = String::from(before);

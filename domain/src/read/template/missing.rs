@@ -1,6 +1,7 @@
 //! What messages say of a thing or of a value: that it is missing, that it exists already, or that it is rejected.
 
 use super::{head, lists, persons, things};
+use crate::text::find_rare;
 
 /// The longest value of several words that begins a message, bytes.
 const REJECTED_BYTES_MAX: usize = 64;
@@ -76,7 +77,7 @@ pub fn rejected(core: &str, after: &str) -> Option<usize> {
     if said.iter().any(|said| after.starts_with(said)) {
         return is_sure(core).then_some(0);
     }
-    let end = said.iter().filter_map(|said| near.find(said)).min()?;
+    let end = said.iter().filter_map(|said| find_rare(near, said)).min()?;
     let more = &after[..end];
     let words = || more.split_whitespace();
     let is_name = more.starts_with(' ')

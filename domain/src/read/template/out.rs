@@ -12,6 +12,9 @@ const SHOWN_BYTES_MAX: usize = 640;
 /// How much of the normal form may announce what follows, bytes.
 const NEAR_BYTES: usize = 48;
 
+/// Few words are longer, bytes.
+const WORD_BYTES: usize = 16;
+
 /// A position in both forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
@@ -48,7 +51,13 @@ impl Out {
     /// Begins a template of a text of this many bytes.
     pub fn for_text(bytes: usize) -> Self {
         let bytes = bytes.min(SHOWN_BYTES_MAX);
-        Self { text: String::with_capacity(bytes), shown: String::with_capacity(bytes), ..Self::default() }
+        let before = || String::with_capacity(WORD_BYTES);
+        Self {
+            text: String::with_capacity(bytes),
+            shown: String::with_capacity(bytes),
+            before: [before(), before()],
+            ..Self::default()
+        }
     }
 
     /// The last words of the normal form.

@@ -1,6 +1,6 @@
 //! The shapes of tokens, judged by their characters alone.
 
-use crate::text::split_last;
+use crate::text::{split_first, split_last};
 
 /// The shape of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub fn is_relative_path(text: &str) -> bool {
 
 /// Splits `key=value`; `None` for comparisons.
 pub fn assignment(core: &str) -> Option<(&str, &str)> {
-    let (key, value) = core.split_once('=')?;
+    let (key, value) = split_first(core, b'=')?;
     let named = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
     (named && !value.is_empty() && !value.starts_with('=')).then_some((key, value))
@@ -177,16 +177,41 @@ pub fn is_mail(text: &str) -> bool {
     !local.is_empty() && (dotted || address) && !local.contains('/')
 }
 
+const AT: u8 = 1;
+const SLASH: u8 = 2;
+const COLON: u8 = 4;
+const BACKSLASH: u8 = 8;
+const DIGIT: u8 = 16;
+
+/// What a byte says of the shape of its token.
+const fn sign(byte: u8) -> u8 {
+    match byte {
+        b'@' => AT,
+        b'/' => SLASH,
+        b':' => COLON,
+        b'\\' => BACKSLASH,
+        b'0'..=b'9' => DIGIT,
+        _ => 0,
+    }
+}
+
 /// Returns the shape of a token of letters, digits and the characters inside words.
 pub fn shape(core: &str) -> Shape {
+    let signs = core.bytes().fold(0, |signs, byte| signs | sign(byte));
     // Most words have none of the signs.
-    let is_joined = core.bytes().any(|b| matches!(b, b'/' | b':'));
+    if signs == 0 && core.len() < RANDOM_BYTES_MIN {
+        return Shape::Word;
+    }
     let is_number = || is_digest(core) || is_network(core) || super::numbers::is_of_document(core);
-    if is_mail(core) || is_random(core) || is_long_hex(core) || is_joined && is_number() {
+    if (signs & AT != 0 && is_mail(core))
+        || is_random(core)
+        || is_long_hex(core)
+        || (signs & (SLASH | COLON) != 0 && is_number())
+    {
         return Shape::Mask;
     }
-    if !core.bytes().any(|b| b.is_ascii_digit()) {
-        return if core.contains(['/', '\\']) { Shape::Parts } else { Shape::Word };
+    if signs & DIGIT == 0 {
+        return if signs & (SLASH | BACKSLASH) != 0 { Shape::Parts } else { Shape::Word };
     }
     if super::codes::is_known_name(core) {
         return Shape::Code;
@@ -267,10 +292,13 @@ fn is_hex(core: &str) -> bool {
     core.len() >= 6 && core.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'-' | b'.'))
 }
 
+/// The shortest token whose letters may be random, bytes.
+const RANDOM_BYTES_MIN: usize = 16;
+
 /// Whether letters of both cases and digits mix in an order that no name has: a token, a key, base64.
 fn is_random(core: &str) -> bool {
     // `C-0x55d0c8a1f3b8`: a kind of objects, and the address of one.
-    if core.len() < 16 || core.contains("-0x") {
+    if core.len() < RANDOM_BYTES_MIN || core.contains("-0x") {
         return false;
     }
     let (mut changes, mut counted, mut seen, mut last) = (0_usize, 0_usize, [false; 3], None);

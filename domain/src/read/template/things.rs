@@ -106,7 +106,9 @@ pub fn is_own_name(word: &str) -> bool {
 
 /// Whether a word without capitals has the form of a name: `garden-hose`. `unit_price` is a field.
 pub fn is_slug(word: &str) -> bool {
-    word.trim_matches('-').contains('-') && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+    word.bytes().any(|b| b == b'-')
+        && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+        && word.trim_matches('-').contains('-')
 }
 
 /// Whether a text after a name says that nobody has it, or that somebody has, or ends.
@@ -142,7 +144,7 @@ pub fn is_currency(word: &str) -> bool {
         "HUF", "IDR", "ILS", "INR", "ISK", "JPY", "KES", "KRW", "MAD", "MXN", "MYR", "NGN", "NOK", "NZD", "PEN", "PHP",
         "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB", "TRY", "TWD", "UAH", "USD", "VND", "ZAR",
     ];
-    word.len() == 3 && CODES.contains(&word)
+    word.len() == 3 && word.as_bytes()[0].is_ascii_uppercase() && CODES.contains(&word)
 }
 
 /// Whether a word is one of sentences, of errors, or says why there is no value.
@@ -244,8 +246,10 @@ impl Scanner<'_> {
         }
         let by_id = matches!(last, "id" | "identifier") && BEFORE_AN_ID.contains(&second);
         let is_thing = labels::THINGS.contains(&last) || is_named || is_marked && labels::is_thing(last);
-        let is_code = shapes::is_code_name(core) && !(is_thing && is_slug(core));
-        if !(is_thing || by_id) || is_part(core) || is_code || labels::is_reason(core) {
+        if !(is_thing || by_id) || is_part(core) || labels::is_reason(core) {
+            return None;
+        }
+        if shapes::is_code_name(core) && !(is_thing && is_slug(core)) {
             return None;
         }
         let after = self.rest();

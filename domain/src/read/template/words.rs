@@ -215,13 +215,13 @@ pub fn joins_time(word: &str, after_mask: bool, after: &str) -> bool {
     if word.len() > 9 || !(word.starts_with(|c: char| c.is_ascii_uppercase()) || matches!(word, "am" | "pm")) {
         return false;
     }
+    if after_mask {
+        return NAMES.contains(&word) || ZONES.contains(&word);
+    }
+    let begins_number = |text: &str| text.trim_start_matches([',', ' ']).starts_with(|c: char| c.is_ascii_digit());
     let next = after.trim_start_matches([',', ' ']);
-    let before_number = next.starts_with(|c: char| c.is_ascii_digit());
-    let before_month = NAMES.iter().any(|name| {
-        next.strip_prefix(name)
-            .is_some_and(|rest| rest.trim_start_matches([',', ' ']).starts_with(|c: char| c.is_ascii_digit()))
-    });
-    (NAMES.contains(&word) && (after_mask || before_number || before_month)) || (ZONES.contains(&word) && after_mask)
+    let before_month = || NAMES.iter().any(|name| next.strip_prefix(name).is_some_and(begins_number));
+    NAMES.contains(&word) && (begins_number(next) || before_month())
 }
 
 /// Returns the singular of a word that follows a number; other words unchanged. A word that is no plural may be cut
