@@ -148,7 +148,7 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// Returns a line for each frame. Frames have been lines, so their names have no line break.
+/// Returns a line for each frame. Each was read from one line of a stack, so its names have no line break.
 fn lines(frames: &[&Frame<'_>]) -> String {
     let bytes = frames.iter().map(|frame| frame.module.len() + frame.function.len() + 2).sum();
     let mut lines = String::with_capacity(bytes);

@@ -12,7 +12,7 @@ pub fn holds(word: &str) -> bool {
     find(word).is_some()
 }
 
-/// Returns the word of the list that a word, in lower case, is.
+/// Returns the list's own copy of a word in lower case. `None` if it is not in the list.
 pub fn find(word: &str) -> Option<&'static str> {
     let sought = Sought::new(word);
     WORDS.binary_search_by(|known| sought.order_of(known)).ok().map(|at| WORDS[at])

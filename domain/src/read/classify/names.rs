@@ -124,6 +124,12 @@ fn lookup(table: &'static [Meaning], word: &str) -> Option<(Class, Category)> {
     table.iter().find(|(.., words)| words.contains(&word)).map(|(class, category, _)| (*class, *category))
 }
 
+/// Whether a word of a type's name is a format of files.
+pub fn names_file_format(word: &str) -> bool {
+    ["pdf", "zip", "gzip", "zlib", "zstd", "lzma", "tar", "archive", "image", "png", "jpeg", "avro", "parquet"]
+        .contains(&word)
+}
+
 /// What a part of a library is called: its errors are mostly mistakes, but the sentence says it better.
 const PARTS: &[&str] =
     &["query", "operation", "template", "mapper", "plugin", "metadata", "grammar", "expression", "state"];

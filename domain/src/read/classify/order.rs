@@ -142,6 +142,13 @@ pub fn ruled(found: Classification, error_type: &str, lower: &str) -> Classifica
     };
     // Advice to correct something, and then to try again, is no advice to wait.
     let corrected = || found.reason.contains("\"try again\"").then(|| advice::corrects(lower)).flatten();
+    // The stream inside a PDF or an archive has ended: the file is cut off. The words are those of `conditions::find`.
+    if found.reason.ends_with("stream … ended\"")
+        && names::words(last_name(error_type)).iter().any(|word| names::names_file_format(word))
+    {
+        let reason = format!("the error type says \"{}\"", last_name(error_type));
+        return finding(Class::Permanent, Category::MalformedPayload, CLAIM_PCT, reason);
+    }
     let is_word = found.class == Class::Transient && found.confidence.as_pct() <= WORD_PCT;
     is_word
         .then(|| grammar::ruled(lower).or_else(|| parts::missing(lower)).or_else(corrected).or_else(called))

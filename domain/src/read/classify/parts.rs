@@ -245,7 +245,10 @@ fn is_setting<'a>(token: &str, plain: &impl Fn(usize) -> &'a str, at: usize, is_
     if OVER.contains(&one) || OVER.contains(&next) {
         return false;
     }
-    let is_compound = OF_SETTINGS.contains(&last) || words.iter().rev().skip(1).any(|word| word == "to");
+    // `time_to_live`, but not `UNABLE_TO_LOCK_ROW`.
+    let fails = words.first().is_some_and(|first| matches!(first.as_str(), "unable" | "failed" | "failure"));
+    let joins = |word: &String| word == "to";
+    let is_compound = OF_SETTINGS.contains(&last) || (!fails && words.iter().rev().skip(1).any(joins));
     let named = |word: &str| CALLED.contains(&word);
     let is_announced = if matches!(one, "for" | "named" | "called" | "the") { named(before(2)) } else { named(one) };
     let is_ruled = word.contains('_') && matches!(next, "too" | "should" | "must")
@@ -254,7 +257,7 @@ fn is_setting<'a>(token: &str, plain: &impl Fn(usize) -> &'a str, at: usize, is_
     is_option
         || is_joined && is_compound
         || is_announced
-        || named(next)
+        || (!fails && named(next))
         || is_ruled
         || is_listed && word.starts_with(char::is_lowercase)
 }

@@ -6,6 +6,7 @@ use super::{
     pointer, pubsub, sidekiq, sns, step_functions, team,
 };
 use crate::marker::FAILURE_ATTRIBUTE;
+use crate::read::json::Sketch;
 use crate::reading::EnvelopeKind;
 
 /// One form: its signs and its reader.
@@ -28,23 +29,30 @@ struct Sign {
     members: &'static [&'static str],
     /// The beginning of the text.
     text: &'static str,
+    /// The sets of the names. A letter has few names, so these rule out most signs.
+    sketches: [Sketch; 2],
+}
+
+const fn sign(headers: &'static [&'static str], members: &'static [&'static str], text: &'static str) -> Sign {
+    Sign { headers, members, text, sketches: [Sketch::from_names(headers), Sketch::from_names(members)] }
 }
 
 const fn headers(headers: &'static [&'static str]) -> Sign {
-    Sign { headers, members: &[], text: "" }
+    sign(headers, &[], "")
 }
 
 const fn members(members: &'static [&'static str]) -> Sign {
-    Sign { headers: &[], members, text: "" }
+    sign(&[], members, "")
 }
 
 const fn text(text: &'static str) -> Sign {
-    Sign { headers: &[], members: &[], text }
+    sign(&[], &[], text)
 }
 
 impl Sign {
     fn shows(&self, layer: &Layer<'_>) -> bool {
-        if !self.headers.is_empty() && layer.headers.is_empty() || !self.members.is_empty() && layer.body.is_empty() {
+        let [headers, members] = self.sketches;
+        if !layer.headers.sketch().may_have_all(headers) || !layer.body.sketch().may_have_all(members) {
             return false;
         }
         // Most signs have no text, and comparing zero bytes is not free: an empty text's address is not on a mapped
@@ -90,7 +98,7 @@ pub const CARRIERS: &[Form] = &[
         // The same three attributes as Lambda, around a bare notification.
         kind: EnvelopeKind::Sns,
         name: "an SNS delivery failure",
-        signs: &[Sign { headers: LAMBDA_ASYNC, members: &["Type", "TopicArn"], text: "" }],
+        signs: &[sign(LAMBDA_ASYNC, &["Type", "TopicArn"], "")],
         open: lambda::refused,
         adds: LAMBDA_ASYNC,
     },

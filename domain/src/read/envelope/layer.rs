@@ -89,6 +89,11 @@ impl<'a> Headers<'a> {
         self.attributes.is_none() && self.object.is_empty()
     }
 
+    /// The names of the headers.
+    pub fn sketch(&self) -> Sketch {
+        self.sketch.with(self.object.sketch())
+    }
+
     /// Whether there is a header of this name.
     pub fn has(&self, name: &str) -> bool {
         self.attribute(name).is_some() || self.object.get(name).is_some()

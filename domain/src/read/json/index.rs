@@ -21,6 +21,26 @@ impl Sketch {
         1 << ((name.len() * 31 + *first as usize * 7 + *last as usize * 3) & 63)
     }
 
+    /// The set of these names.
+    pub const fn from_names(names: &[&str]) -> Self {
+        let (mut set, mut at) = (0, 0);
+        while at < names.len() {
+            set |= Self::bit(names[at]);
+            at += 1;
+        }
+        Self(set)
+    }
+
+    /// The names of both sets.
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the set may contain all names of another.
+    pub const fn may_have_all(self, names: Self) -> bool {
+        names.0 & !self.0 == 0
+    }
+
     /// Adds a name.
     pub fn put(&mut self, name: &str) {
         self.0 |= Self::bit(name);
@@ -46,6 +66,11 @@ impl<'a> Index<'a> {
         let mut sketch = Sketch::default();
         members.iter().for_each(|(key, _)| sketch.put(key));
         Self { members, sketch }
+    }
+
+    /// The names of the members.
+    pub fn sketch(&self) -> Sketch {
+        self.sketch
     }
 
     /// Whether there are no members.

@@ -15,7 +15,7 @@ const ANNOUNCERS: &[&str] = &[
 const CODES: [&str; 4] = ["status", "statuscode", "statusmessage", "code"];
 
 /// Words between an announcement and the answer: `replied with`, `resulted in a`.
-const BETWEEN: &[&str] = &["with", "in", "a", "an", "was", "is", "body", "as", "by", "the"];
+const BETWEEN: &[&str] = &["with", "in", "a", "an", "was", "is", "body", "content", "as", "by", "the"];
 /// How many of them there may be.
 const BETWEEN_MAX: usize = 2;
 

@@ -138,7 +138,7 @@ fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &O
         // `MySQL answered 1205`
         "answered" | "said" | "returned" if outcomes::is_vendor(second) => true,
         "answered" | "replied" | "responded" | "returned" | "received" | "got" | "response" => {
-            is_status && ends_answer(number, after)
+            is_status && ends_answer(number, after) && (is_known_status(number) || !speaks_of_size(written))
         }
         // `responded with 503`, `antwortete mit 503`
         "with" | "mit" | "avec" | "con" | "com" => is_status && answers(second) && ends_answer(number, after),
@@ -147,6 +147,15 @@ fn announces_code(last: &str, second: &str, core: &str, is_status: bool, out: &O
         }
         _ => false,
     }
+}
+
+/// Whether a text is about how much there may be: `length should be between 1 and 80 characters, but got 131`.
+fn speaks_of_size(written: &str) -> bool {
+    #[rustfmt::skip]
+    const SIZES: [&str; 9] =
+        ["character", " between ", " at most ", " at least ", "less than", "greater than", "more than", "length", " byte"];
+    let near = &written[written.floor_char_boundary(written.len().saturating_sub(outcomes::CLAUSE_BYTES))..];
+    SIZES.iter().any(|said| near.contains(said))
 }
 
 /// Whether the last words say that something failed.

@@ -259,6 +259,15 @@ impl Scanner<'_> {
             Some(b'A'..=b'Z') if rest.as_bytes().get(2).is_some_and(u8::is_ascii_digit) => iban,
             _ => return false,
         };
+        // `+44(0)20`: the digit that is dialled only within the country.
+        if rest.strip_prefix("(0)").is_some_and(|number| digits(number) > 0)
+            && self.out.run.is_some()
+            && self.text[..self.at].trim_end_matches(|c: char| c.is_ascii_digit()).ends_with('+')
+        {
+            self.at += "(0)".len();
+            self.out.mask();
+            return true;
+        }
         if self.text[..self.at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '*' | '.' | '-' | '/')) {
             return false;
         }

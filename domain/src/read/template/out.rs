@@ -12,7 +12,7 @@ const SHOWN_BYTES_MAX: usize = 640;
 /// How much of the normal form may announce what follows, bytes.
 const NEAR_BYTES: usize = 48;
 
-/// Few words are longer, bytes.
+/// The room for a word, bytes. Few are longer.
 const WORD_BYTES: usize = 16;
 
 /// A position in both forms.

@@ -1,6 +1,7 @@
 //! Codes of how something ended: those of banks, invoices, directories and vendors, unlike the codes of coupons and places.
 
 use super::labels;
+use crate::text::split_rare;
 
 /// The clause before a status, bytes.
 pub const CLAUSE_BYTES: usize = 80;
@@ -142,6 +143,18 @@ fn announces_bank_code(core: &str, last: &str, written: &str, after: &str) -> bo
         let near = near();
         PAYMENTS.iter().any(|word| near.contains(word)) && (!is_short || is_return(&near))
     }
+}
+
+/// Returns Active Directory's own reason in the text of an error: its data, or the code before it where there are none.
+/// `80090308: LdapErr: DSID-0C090446, comment: AcceptSecurityContext error, data 52e`, `0000052D: SvcErr: DSID-031A, data 0`.
+pub fn reason_of_directory(text: &str) -> Option<&str> {
+    const CODE_BYTES: usize = 8;
+    let is_hex =
+        |text: &str| !text.is_empty() && text.len() <= CODE_BYTES && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let (before, after) = split_rare(text, "Err: DSID-")?;
+    let code = before.split(':').next().filter(|code| is_hex(code));
+    let data = after.split_once(" data ").and_then(|(_, data)| data.split(|c: char| !c.is_ascii_alphanumeric()).next());
+    data.filter(|data| is_hex(data) && *data != "0").or(code)
 }
 
 /// Active Directory's own reason: `LdapErr: DSID-0C090449, comment: AcceptSecurityContext error, data 52e`.

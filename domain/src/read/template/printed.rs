@@ -177,23 +177,36 @@ fn browser(text: &str) -> Option<usize> {
 
 /// Joins the items of a list that say the same of other data: `/* (E: timed out), /* (E: timed out)`. Returns nothing if no item does.
 pub fn joined_items(text: &str) -> Option<alloc::string::String> {
+    // Counting bytes is far cheaper than looking for the separators.
+    if text.bytes().filter(|byte| *byte == b'*').count() < 2 {
+        return None;
+    }
+    let joined = joined_at(text, ", ");
+    joined_at(joined.as_deref().unwrap_or(text), "; ").or(joined)
+}
+
+/// Whether an item may begin after a text. What semicolons separate are sentences: `parent order * is open; order * is open` are two.
+fn begins_item(before: &str, separator: &str) -> bool {
+    let marked = before.is_empty() || before.trim_end().ends_with([':', ';', ',', '(', '[', '.']);
+    !before.ends_with(char::is_alphanumeric) && (separator == ", " || marked)
+}
+
+fn joined_at(text: &str, separator: &str) -> Option<alloc::string::String> {
     const ITEM_BYTES_MIN: usize = 8;
     const ENDS: [char; 3] = [')', ']', '.'];
-    // Counting bytes is far cheaper than looking for the commas.
-    let masks = text.bytes().filter(|byte| *byte == b'*').count();
-    if masks < 2 || !text.contains(", ") {
+    if !text.contains(separator) {
         return None;
     }
     let mut out = alloc::string::String::with_capacity(text.len());
     let mut is_joined = false;
-    for (number, item) in text.split(", ").enumerate() {
+    for (number, item) in text.split(separator).enumerate() {
         let bare = item.trim_end_matches(ENDS);
         let before = out.trim_end_matches(ENDS);
         let repeats = number > 0
             && bare.len() >= ITEM_BYTES_MIN
             && bare.contains(super::MASK)
             && before.ends_with(bare)
-            && !before[..before.len() - bare.len()].ends_with(char::is_alphanumeric);
+            && begins_item(&before[..before.len() - bare.len()], separator);
         if repeats {
             let end = before.len();
             out.truncate(end);
@@ -201,7 +214,7 @@ pub fn joined_items(text: &str) -> Option<alloc::string::String> {
             is_joined = true;
         } else {
             if number > 0 {
-                out.push_str(", ");
+                out.push_str(separator);
             }
             out.push_str(item);
         }

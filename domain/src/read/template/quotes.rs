@@ -183,6 +183,9 @@ impl Scanner<'_> {
             return false;
         }
         let one_word = !inside.contains(char::is_whitespace);
+        if !one_word && things::is_judged_note([&self.out.before[0], &self.out.before[1]], after) {
+            return false;
+        }
         // `['EAPI:Rate limit exceeded']`: a message that is a list of texts.
         let is_list =
             || self.text.starts_with('[') && self.text.ends_with(']') && self.text[1..].starts_with(['\'', '"']);

@@ -2,7 +2,7 @@
 //!
 //! A record is data, except for its codes and for the message that it carries: the message is read like any other.
 
-use super::{SPAN_BYTES_MAX, Scanner, codes, members, shapes, words};
+use super::{SPAN_BYTES_MAX, Scanner, codes, members, outcomes, shapes, words};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -93,6 +93,7 @@ impl Scanner<'_> {
         let mut found = Record { is_whole: self.out.text.is_empty() && !self.is_nested, ..Record::default() };
         members::members(inside, DEPTH_MAX, &mut |key, value, in_list| found.add(key, value, in_list));
         found.add_wrong_fields();
+        found.prefer_added();
         self.out.text.push('{');
         self.out.text.push_str(&found.codes);
         let message = found.message.filter(|_| !self.is_nested).map(|message| {
@@ -207,6 +208,11 @@ struct Record<'a> {
     message: Option<&'a str>,
     /// Whether the record is the whole message.
     is_whole: bool,
+    /// The name of a directory's result, and what the directory added to it, as python-ldap prints them.
+    result: Option<&'a str>,
+    added: Option<&'a str>,
+    /// Whether the record has the number of such a result.
+    is_result: bool,
     /// Of a whole record: the names of members whose values are sentences, and the first of these.
     wrong: Vec<String>,
     first_wrong: Option<&'a str>,
@@ -224,6 +230,13 @@ impl<'a> Record<'a> {
                 self.codes.push_str(field);
                 self.codes.push(' ');
             }
+        }
+    }
+
+    /// `{'result': 19, 'desc': 'Constraint violation', 'info': 'Password is in history'}`: what was added says more.
+    fn prefer_added(&mut self) {
+        if self.is_result && self.message == self.result {
+            self.message = self.added.or(self.message);
         }
     }
 
@@ -260,12 +273,22 @@ impl<'a> Record<'a> {
             return self.add_code(key, value);
         }
         if is_text || words::is_message_key(key) && !words::is_code_key(key) {
+            // `'info': '80090308: LdapErr: … error, data 52e, v2580'`: the reason of Active Directory, whatever the message is.
+            if let Some(reason) = outcomes::reason_of_directory(value) {
+                return self.add_code("data", reason);
+            }
+            match key {
+                "desc" => self.result = Some(value),
+                "info" => self.added = Some(value),
+                _ => {}
+            }
             let better = words::is_message_key(key) && self.message.is_none_or(|known| !known.contains(' '));
             if better && value.contains(char::is_alphabetic) {
                 self.message = Some(value);
             }
             return;
         }
+        self.is_result |= key == "result";
         let number = value.len() <= CODE_DIGITS_MAX && value.bytes().all(|b| b.is_ascii_digit()) && !value.is_empty();
         if let Some(reply) = value.strip_prefix('(').filter(|reply| codes::is_reply(reply)) {
             // `{'anna@mail.example': (550, b'User unknown')}`: what smtplib says of each recipient.

@@ -83,6 +83,19 @@ pub fn precede_data(before: &str, [last, second]: [&str; 2], inside: &str, after
     !(is_state || is_missing || is_known || is_part(inside) || is_code)
 }
 
+/// Whether a quoted text between these words is what a customer wrote, and the message finds it too long: `review text "…" exceeds
+/// the limit`. Notes of programs are not judged by their length: of `note "…" was rejected`, the words count.
+pub fn is_judged_note([last, second]: [&str; 2], after: &str) -> bool {
+    #[rustfmt::skip]
+    const NOTES: [&str; 14] = [
+        "note", "comment", "remark", "review", "feedback", "memo", "greeting", "notiz", "kommentar", "bemerkung", "bewertung", "commentaire", "remarque",
+        "comentario",
+    ];
+    const JUDGED: [&str; 5] = [" is too ", " is longer ", " exceeds ", " ist zu ", " est trop "];
+    (NOTES.contains(&last) || last == "text" && NOTES.contains(&second))
+        && JUDGED.iter().any(|said| after.starts_with(said))
+}
+
 /// Whether a name has the form of a class or of a member of one: `OrderSaga`, `shop.Order`, `Order::new`.
 pub fn is_class_name(name: &str) -> bool {
     shapes::is_code_name(name) && (name.contains(['.', ':', '(']) || name.bytes().any(|b| b.is_ascii_uppercase()))
@@ -238,6 +251,10 @@ impl Scanner<'_> {
     /// Grün is not available`, `with id Anna Müller not found`.
     pub(super) fn thing_name(&self, core: &str) -> Option<usize> {
         let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
+        // Without marks, programs name the sheets of their own templates: `Worksheet Prices does not exist`.
+        if matches!(last, "sheet" | "worksheet") {
+            return None;
+        }
         let is_named = labels::announces_name(last, self.out.near());
         let is_word = !begins_name(core);
         let is_marked = is_slug(core) || core.bytes().any(|b| b.is_ascii_digit());

@@ -87,7 +87,7 @@ pub const AFTER_A_NAME: &[&str] = &[
     " for class", " for an instance", " tag", " function", " method", " is not allowed", " header", " service",
     " permission", " claim", " module", " violation", ": value", " = ", " was not provided", " needs to be",
     " does not exist on type", " is a required", " is a dependency of", " was unexpected", " has no handler",
-    " was not found on", " has no attribute", " is not supported", " cannot transition", " is not registered", " step", " phase", " state", " mode", "=", " port", ":`", " value", " member", " element", " flag", " option", " setting", " section",
+    " was not found on", " has no attribute", " is not supported", " cannot transition", " is not registered", " step", " phase", " state", " mode", "=", " port", ":`", " value", " member", " element", " flag", " option", " setting", " section", " expected type",
     " existiert nicht", " n'existe pas", " no existe", " non esiste", " не существует", " 不存在", "は存在しません",
 ];
 
@@ -221,7 +221,7 @@ pub fn joins_time(word: &str, after_mask: bool, after: &str) -> bool {
     let begins_number = |text: &str| text.trim_start_matches([',', ' ']).starts_with(|c: char| c.is_ascii_digit());
     let next = after.trim_start_matches([',', ' ']);
     let before_month = || NAMES.iter().any(|name| next.strip_prefix(name).is_some_and(begins_number));
-    NAMES.contains(&word) && (begins_number(next) || before_month())
+    NAMES.contains(&word) && (begins_number(after) || before_month())
 }
 
 /// Returns the singular of a word that follows a number; other words unchanged. A word that is no plural may be cut
