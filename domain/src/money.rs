@@ -25,6 +25,7 @@ impl Currency {
 
     /// The three letters.
     pub fn as_str(&self) -> &str {
+        // Three ASCII letters are text. `XXX` is ISO 4217's code for no currency.
         core::str::from_utf8(&self.0).unwrap_or("XXX")
     }
 }

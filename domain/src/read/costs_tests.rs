@@ -89,6 +89,7 @@ fn a_guess_names_the_pointer_that_would_make_it_certain() {
 
 #[test]
 fn minor_units_follow_the_currency() {
+    // `XXX` is ISO 4217's code for no currency.
     for (currency, expected) in
         [("EUR", "12.34"), ("JPY", "1234"), ("KRW", "1234"), ("KWD", "1.234"), ("CLF", "0.1234"), ("XXX", "12.34")]
     {

@@ -41,10 +41,8 @@ const NO_WORK: &[&str] = &[
 const ENDED: &[&str] = &["finished", "completed", "complete", "done", "ready", "over", "restarted", "released"];
 
 /// What is refused for now, if a time follows.
-#[rustfmt::skip]
-const REFUSED: &[&str] = &[
-    "allowed", "permitted", "possible", "accepted", "accepting", "allow", "accept", "process", "performed",
-];
+const REFUSED: &[&str] =
+    &["allowed", "permitted", "possible", "accepted", "accepting", "allow", "accept", "process", "performed"];
 
 /// What is said of what a program can do at all.
 const BY_DESIGN: &[&str] = &["supported", "support", "supports", "implemented", "implement"];

@@ -1,6 +1,6 @@
 //! Removes the generated, numbered and compiled parts of a frame's names.
 
-use crate::text::split_last;
+use crate::text::{find_rare, split_last};
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 
@@ -73,10 +73,7 @@ pub fn java_class(class: &str) -> Cow<'_, str> {
     // `Handler$1` is an anonymous class, `ns$fn__123` a Clojure function: the compiler generated the numbers.
     let mut out = String::with_capacity(class.len());
     for (at, part) in class.split('$').enumerate() {
-        let part = part
-            .as_bytes()
-            .windows(2)
-            .position(|two| two == b"__")
+        let part = find_rare(part, "__")
             .filter(|at| part[at + 2..].bytes().all(|b| b.is_ascii_digit()))
             .map_or(part, |at| &part[..at]);
         if at > 0 {

@@ -208,11 +208,11 @@ struct Record<'a> {
     message: Option<&'a str>,
     /// Whether the record is the whole message.
     is_whole: bool,
-    /// The name of a directory's result, and what the directory added to it, as python-ldap prints them.
-    result: Option<&'a str>,
+    /// What python-ldap prints of a directory's answer: the name of its result, and what the directory added to it.
+    described: Option<&'a str>,
     added: Option<&'a str>,
     /// Whether the record has the number of such a result.
-    is_result: bool,
+    is_of_directory: bool,
     /// Of a whole record: the names of members whose values are sentences, and the first of these.
     wrong: Vec<String>,
     first_wrong: Option<&'a str>,
@@ -235,7 +235,7 @@ impl<'a> Record<'a> {
 
     /// `{'result': 19, 'desc': 'Constraint violation', 'info': 'Password is in history'}`: what was added says more.
     fn prefer_added(&mut self) {
-        if self.is_result && self.message == self.result {
+        if self.is_of_directory && self.described.is_some() && self.message == self.described {
             self.message = self.added.or(self.message);
         }
     }
@@ -278,7 +278,7 @@ impl<'a> Record<'a> {
                 return self.add_code("data", reason);
             }
             match key {
-                "desc" => self.result = Some(value),
+                "desc" => self.described = Some(value),
                 "info" => self.added = Some(value),
                 _ => {}
             }
@@ -288,8 +288,8 @@ impl<'a> Record<'a> {
             }
             return;
         }
-        self.is_result |= key == "result";
         let number = value.len() <= CODE_DIGITS_MAX && value.bytes().all(|b| b.is_ascii_digit()) && !value.is_empty();
+        self.is_of_directory |= key == "result" && number;
         if let Some(reply) = value.strip_prefix('(').filter(|reply| codes::is_reply(reply)) {
             // `{'anna@mail.example': (550, b'User unknown')}`: what smtplib says of each recipient.
             if !self.codes.contains(reply) && self.count < CODES_MAX {
